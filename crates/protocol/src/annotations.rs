@@ -12,7 +12,7 @@ pub struct Annotations {
     /// The audience.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audience: Option<Vec<Role>>,
-    /// How much it matters, from 0 (may be left out) to 1 (must not).
+    /// The importance, from 0 (may be left out) to 1 (must not be left out).
     #[serde(
         skip_serializing_if = "Option::is_none",
         serialize_with = "json::number_option"
@@ -24,7 +24,7 @@ pub struct Annotations {
 }
 
 impl Annotations {
-    /// No hints yet.
+    /// Creates empty annotations.
     pub fn new() -> Self {
         Self::default()
     }

@@ -1,23 +1,23 @@
-//! Cache hints: how long a result stays fresh, and who may share it.
+//! Cache hints: how long a result stays fresh, and which callers may share it.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Who may use a cached copy of a result.
+/// Which callers may use a cached copy of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum CacheScope {
-    /// Anyone: nothing in it depends on the caller.
+    /// All callers: the result does not depend on the caller.
     Public,
-    /// Only callers with the authorization of the one who fetched it.
+    /// Only callers with the same authorization as the caller who fetched the result.
     #[default]
     Private,
 }
 
 impl<'de> Deserialize<'de> for CacheScope {
-    /// A scope that is not known here is read as private, which is always safe.
+    /// An unknown scope is read as private, which is always safe.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let word = Cow::<'de, str>::deserialize(deserializer)?;
         Ok(if word == "public" {
@@ -32,22 +32,22 @@ impl<'de> Deserialize<'de> for CacheScope {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheHint {
-    /// For how many milliseconds it is fresh; zero means it is stale at once.
+    /// How many milliseconds the result is fresh; zero means it is stale at once.
     pub ttl_ms: u64,
     /// Whether the cached result may be shared between callers.
     pub scope: CacheScope,
 }
 
 impl CacheHint {
-    /// Fresh for some milliseconds, for these callers.
+    /// Creates a hint: fresh for this many milliseconds, for these callers.
     pub const fn new(ttl_ms: u64, scope: CacheScope) -> Self {
         Self { ttl_ms, scope }
     }
 }
 
-/// A result that says how long it may be kept.
+/// A result with a cache hint.
 pub trait Cacheable {
-    /// The hint; a result without one is stale at once and private.
+    /// Returns the hint; a result without one is stale at once and private.
     fn cache(&self) -> CacheHint;
 
     /// Sets the hint.

@@ -1,10 +1,10 @@
-//! Giving up on a request.
+//! Cancelling a request.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Meta, envelope::Id, setter::setters};
 
-/// Says that the answer to a request is no longer wanted: `notifications/cancelled`.
+/// The params of `notifications/cancelled`: the answer to a request is not needed any more.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -15,13 +15,13 @@ pub struct CancelledNotificationParams {
     /// Why, for a log or a user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl CancelledNotificationParams {
-    /// Gives up on a request.
+    /// Creates the params for cancelling a request.
     pub fn new(request: impl Into<Id>) -> Self {
         Self {
             request_id: Some(request.into()),

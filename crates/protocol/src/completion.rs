@@ -16,18 +16,18 @@ pub struct CompleteRequestParams {
     /// The prompt or resource template of the argument.
     #[serde(rename = "ref")]
     pub reference: Reference,
-    /// The argument, as far as it is typed.
+    /// The argument, with the text typed so far.
     pub argument: CompleteArgument,
     /// The values of other arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<CompleteContext>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl CompleteRequestParams {
-    /// Asks how to go on with an argument.
+    /// Requests completions for an argument with the text typed so far.
     pub fn new(
         reference: Reference,
         argument: impl Into<String>,
@@ -45,7 +45,7 @@ impl CompleteRequestParams {
         }
     }
 
-    /// Adds an argument that is filled already.
+    /// Adds the value of another argument.
     pub fn with_known(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let context = self.context.get_or_insert_default();
         context
@@ -74,7 +74,7 @@ pub enum Reference {
 }
 
 impl Reference {
-    /// A prompt by its name.
+    /// Refers to a prompt by its name.
     pub fn prompt(name: impl Into<String>) -> Self {
         Self::Prompt(PromptReference {
             name: name.into(),
@@ -82,7 +82,7 @@ impl Reference {
         })
     }
 
-    /// A resource template, or a resource, by its URI.
+    /// Refers to a resource template, or a resource, by its URI.
     pub fn resource(uri: impl Into<String>) -> Self {
         Self::Resource(ResourceTemplateReference { uri: uri.into() })
     }
@@ -117,15 +117,15 @@ impl<'de> Deserialize<'de> for Reference {
 #[serde(tag = "type", rename = "ref/prompt")]
 #[non_exhaustive]
 pub struct PromptReference {
-    /// The name for programs.
+    /// The name for programmatic use.
     pub name: String,
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
 impl PromptReference {
-    /// A prompt by its name.
+    /// Refers to a prompt by its name.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -145,12 +145,12 @@ setters! {
 #[serde(tag = "type", rename = "ref/resource")]
 #[non_exhaustive]
 pub struct ResourceTemplateReference {
-    /// The template, or a URI.
+    /// The URI template, or a URI.
     pub uri: String,
 }
 
 impl ResourceTemplateReference {
-    /// A resource template, or a resource, by its URI.
+    /// Refers to a resource template, or a resource, by its URI.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into() }
     }
@@ -160,14 +160,14 @@ impl ResourceTemplateReference {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CompleteArgument {
-    /// Its name.
+    /// The name of the argument.
     pub name: String,
-    /// The text so far.
+    /// The text typed so far.
     pub value: String,
 }
 
 impl CompleteArgument {
-    /// An argument by its name, and what is typed so far.
+    /// Creates an argument from its name and the text typed so far.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -180,13 +180,13 @@ impl CompleteArgument {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CompleteContext {
-    /// The arguments that are filled already.
+    /// The values of other arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<IndexMap<String, String>>,
 }
 
 impl CompleteContext {
-    /// The arguments that are filled already.
+    /// Creates a context with the values of other arguments.
     pub fn new(arguments: IndexMap<String, String>) -> Self {
         Self {
             arguments: Some(arguments),
@@ -200,7 +200,7 @@ impl CompleteContext {
 pub struct CompleteResult {
     /// The proposals.
     pub completion: Completion,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -209,7 +209,7 @@ pub struct CompleteResult {
 }
 
 impl CompleteResult {
-    /// These proposals; see [`Completion::new`].
+    /// Creates a result with these proposals; see [`Completion::new`].
     pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
         Self {
             completion: Completion::new(values),
@@ -240,25 +240,26 @@ setters! {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Completion {
-    /// At most [`Completion::MAX_VALUES`] of them, best first.
+    /// The proposals, at most [`Completion::MAX_VALUES`], best first.
     pub values: Vec<String>,
-    /// How many there are in all, if known.
+    /// The total number of proposals, if known.
     #[serde(
         default,
         deserialize_with = "json::whole_option",
         skip_serializing_if = "Option::is_none"
     )]
     pub total: Option<u64>,
-    /// Whether there are more than these.
+    /// Whether there are more proposals than these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub has_more: Option<bool>,
 }
 
 impl Completion {
-    /// The most values that an answer may hold, by the schema of every revision.
+    /// The limit on values in an answer, in the schema of every revision.
     pub const MAX_VALUES: usize = 100;
 
-    /// The first [`Self::MAX_VALUES`] of these, saying so if there are more.
+    /// Creates a completion with the first [`Self::MAX_VALUES`] of these values. `has_more` says
+    /// whether there are more.
     pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
         let mut all = values.into_iter().map(Into::into);
         let values = all.by_ref().take(Self::MAX_VALUES).collect();

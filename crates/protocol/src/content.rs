@@ -16,45 +16,45 @@ use crate::{
 pub enum ContentBlock {
     /// Text.
     Text(TextContent),
-    /// A picture.
+    /// An image.
     Image(ImageContent),
-    /// A sound.
+    /// Audio.
     Audio(AudioContent),
-    /// A resource to be read if it is wanted.
+    /// A link to a resource, which can be read if it is needed.
     ResourceLink(Box<ResourceLink>),
     /// A resource with its contents.
     Resource(Box<EmbeddedResource>),
-    /// Something of a kind that this version does not know.
+    /// A content type that this version does not know.
     Other(Box<OtherContent>),
 }
 
 impl ContentBlock {
-    /// Text without annotations.
+    /// Creates text without annotations.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextContent::new(text))
     }
 
-    /// A picture: base64 and its media type.
+    /// Creates an image from base64 data and its media type.
     pub fn image(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self::Image(ImageContent::new(data, mime_type))
     }
 
-    /// A sound: base64 and its media type.
+    /// Creates audio from base64 data and its media type.
     pub fn audio(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self::Audio(AudioContent::new(data, mime_type))
     }
 
-    /// A link to a resource.
+    /// Creates a link to a resource.
     pub fn link(resource: Resource) -> Self {
         Self::ResourceLink(Box::new(ResourceLink { resource }))
     }
 
-    /// The contents of a resource.
+    /// Creates a block with the contents of a resource.
     pub fn resource(contents: impl Into<ResourceContents>) -> Self {
         Self::Resource(Box::new(EmbeddedResource::new(contents)))
     }
 
-    /// Appends the block as JSON, text escaped many bytes at a time.
+    /// Appends the block as JSON. Text is escaped many bytes at a time.
     pub(crate) fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
         match self {
             Self::Text(TextContent {
@@ -72,7 +72,7 @@ impl ContentBlock {
         }
     }
 
-    /// The text, if it is text.
+    /// Returns the text of a text block.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(content) => Some(&content.text),
@@ -153,12 +153,12 @@ impl From<EmbeddedResource> for ContentBlock {
 #[serde(tag = "type", rename = "text")]
 #[non_exhaustive]
 pub struct TextContent {
-    /// The text itself.
+    /// The text.
     pub text: String,
     /// The audience and the priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -167,7 +167,7 @@ pub struct TextContent {
 }
 
 impl TextContent {
-    /// Text without annotations.
+    /// Creates text without annotations.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -185,19 +185,19 @@ setters! {
     }
 }
 
-/// A picture.
+/// An image.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "image", rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ImageContent {
-    /// The picture in base64.
+    /// The image in base64.
     pub data: String,
-    /// Its media type.
+    /// The media type.
     pub mime_type: String,
     /// The audience and the priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -206,7 +206,7 @@ pub struct ImageContent {
 }
 
 impl ImageContent {
-    /// A picture: base64 and its media type.
+    /// Creates an image from base64 data and its media type.
     pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self {
             data: data.into(),
@@ -225,19 +225,19 @@ setters! {
     }
 }
 
-/// A sound. Since 2025-03-26.
+/// Audio. Since 2025-03-26.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "audio", rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AudioContent {
-    /// The sound in base64.
+    /// The audio in base64.
     pub data: String,
-    /// Its media type.
+    /// The media type.
     pub mime_type: String,
     /// The audience and the priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -246,7 +246,7 @@ pub struct AudioContent {
 }
 
 impl AudioContent {
-    /// A sound: base64 and its media type.
+    /// Creates audio from base64 data and its media type.
     pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self {
             data: data.into(),
@@ -265,16 +265,17 @@ setters! {
     }
 }
 
-/// A resource to be read if it is wanted; it need not be in any list. Since 2025-06-18.
+/// A link to a resource, which can be read if it is needed. The resource need not be listed. Since
+/// 2025-06-18.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceLink {
-    /// The resource the link points to.
+    /// The resource that the link points to.
     pub resource: Resource,
 }
 
 impl ResourceLink {
-    /// A link to the resource at this URI, under this name. Set other members on `resource`, or
+    /// Creates a link to the resource at this URI, with this name. Set other members on `resource`, or
     /// convert a [`Resource`].
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
@@ -323,7 +324,7 @@ pub struct EmbeddedResource {
     /// The audience and the priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -332,7 +333,7 @@ pub struct EmbeddedResource {
 }
 
 impl EmbeddedResource {
-    /// These contents, with nothing said about them.
+    /// Creates a block with these contents, without annotations.
     pub fn new(contents: impl Into<ResourceContents>) -> Self {
         Self {
             resource: contents.into(),

@@ -11,14 +11,14 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DiscoverResult {
-    /// The revisions the server speaks, which may be ones not known here.
+    /// The revisions that the server supports. They may include revisions that are not known here.
     pub supported_versions: Vec<String>,
     /// The capabilities of the server.
     pub capabilities: ServerCapabilities,
-    /// How to use the server, for the model to read.
+    /// Instructions for a model about using the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// For how many milliseconds this is fresh.
+    /// How many milliseconds the result is fresh.
     #[serde(
         default,
         deserialize_with = "json::millis",
@@ -28,7 +28,7 @@ pub struct DiscoverResult {
     /// Whether the cached result may be shared between callers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.

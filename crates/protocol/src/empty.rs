@@ -8,7 +8,7 @@ use crate::{Meta, OtherMembers, setter::setters};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RequestParams {
-    /// Anything the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -17,7 +17,7 @@ pub struct RequestParams {
 }
 
 impl RequestParams {
-    /// An empty value. The connection adds the members that every message has.
+    /// Creates empty params. The connection adds the members that every message has.
     pub fn new() -> Self {
         Self::default()
     }
@@ -33,7 +33,7 @@ setters! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NotificationParams {
-    /// Anything the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -42,7 +42,7 @@ pub struct NotificationParams {
 }
 
 impl NotificationParams {
-    /// An empty value. The connection adds the members that every message has.
+    /// Creates empty params. The connection adds the members that every message has.
     pub fn new() -> Self {
         Self::default()
     }
@@ -54,11 +54,11 @@ setters! {
     }
 }
 
-/// A result that says only: done.
+/// An empty result: the request succeeded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EmptyResult {
-    /// Anything the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -67,7 +67,7 @@ pub struct EmptyResult {
 }
 
 impl EmptyResult {
-    /// An empty value. The connection adds the members that every message has.
+    /// Creates an empty result. The connection adds the members that every message has.
     pub fn new() -> Self {
         Self::default()
     }

@@ -15,28 +15,28 @@ pub mod code {
     pub const PARSE_ERROR: i64 = -32700;
     /// The message is JSON but not a request.
     pub const INVALID_REQUEST: i64 = -32600;
-    /// The method is unknown, or its capability is not offered.
+    /// The method is unknown, or its capability was not declared.
     pub const METHOD_NOT_FOUND: i64 = -32601;
-    /// The parameters are wrong. Since 2026-07-28 also: the resource was not found.
+    /// The params are invalid. Since 2026-07-28 also: the resource was not found.
     pub const INVALID_PARAMS: i64 = -32602;
-    /// Something broke on our side.
+    /// An internal error of the receiver.
     pub const INTERNAL_ERROR: i64 = -32603;
     /// The resource was not found. Until 2025-11-25.
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
     /// The HTTP headers of a request contradict its body. Since 2026-07-28.
     pub const HEADER_MISMATCH: i64 = -32020;
-    /// The request needs something the client did not say it can do. Since 2026-07-28.
+    /// The request requires a capability that the client did not declare. Since 2026-07-28.
     pub const MISSING_REQUIRED_CLIENT_CAPABILITY: i64 = -32021;
-    /// The request was written for a revision the server does not speak. Since 2026-07-28.
+    /// The server does not support the revision of the request. Since 2026-07-28.
     pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
     /// The user must visit a URL first. Only in 2025-11-25.
     pub const URL_ELICITATION_REQUIRED: i64 = -32042;
-    /// The user did not want the model to be asked. Until 2025-11-25.
+    /// The user rejected the sampling request. Until 2025-11-25.
     pub const USER_REJECTED: i64 = -1;
-    /// The user or a policy does not allow it. A code of ours, as below.
+    /// The user or a policy does not allow the request. Not a code of the specification.
     pub const FORBIDDEN: i64 = 403;
-    /// There were too many requests of late. A code of ours: those from -32768 to -32000 are the
-    /// specification's to give out.
+    /// There were too many requests recently. Not a code of the specification, which reserves the codes
+    /// from -32768 to -32000.
     pub const TOO_MANY_REQUESTS: i64 = 429;
 }
 
@@ -60,14 +60,14 @@ impl fmt::Display for ErrorObject {
     }
 }
 
-/// How much of a name is part of a message.
+/// How many characters of a name a message contains.
 const SHOWN_CHARS: usize = 128;
 
-/// How much of the problem with JSON is part of a message. It may quote what came.
+/// How many characters of the problem with JSON a message contains. The problem may quote the input.
 const PROBLEM_CHARS: usize = 256;
 
-/// A name as a part of a message, which is one line whatever the name is: control characters, and those
-/// that end a line or turn the direction of text, are escaped.
+/// Returns a name for use in a message. The result is always one line: control characters, and
+/// characters that end a line or change the direction of text, are escaped.
 ///
 /// ```
 /// use turnbuckle_protocol::error::name_in_message;
@@ -92,8 +92,8 @@ fn in_one_line(text: &str, max_chars: usize) -> String {
     shown
 }
 
-/// Why JSON cannot be read, as a part of a message. Lines and columns are those of a text that the
-/// peer has not sent like this, so they are left out. It is one line, whatever the JSON holds.
+/// Returns why JSON could not be parsed, for use in a message. Line and column numbers are left out,
+/// because they may not be those of the text that the peer sent. The result is always one line.
 pub fn problem_in_message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let problem = match text.rsplit_once(" at line ") {
@@ -104,7 +104,7 @@ pub fn problem_in_message(error: &serde_json::Error) -> String {
 }
 
 impl ErrorObject {
-    /// An error without data.
+    /// Creates an error without data.
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -113,23 +113,23 @@ impl ErrorObject {
         }
     }
 
-    /// Attaches what a program can use. Data that JSON has no form for is left out.
+    /// Adds data for programs. Data that cannot be serialised as JSON is left out.
     pub fn with_data(mut self, data: impl Serialize) -> Self {
         self.data = serde_json::to_value(data).ok();
         self
     }
 
-    /// The message is not JSON.
+    /// Creates an error: the message is not JSON.
     pub fn parse_error(message: impl Into<String>) -> Self {
         Self::new(code::PARSE_ERROR, message)
     }
 
-    /// The message is JSON but not a request.
+    /// Creates an error: the message is JSON but not a request.
     pub fn invalid_request(message: impl Into<String>) -> Self {
         Self::new(code::INVALID_REQUEST, message)
     }
 
-    /// The method is unknown.
+    /// Creates an error: the method is unknown.
     pub fn method_not_found(method: &str) -> Self {
         let name = name_in_message(method);
         Self::new(
@@ -138,17 +138,17 @@ impl ErrorObject {
         )
     }
 
-    /// The parameters are wrong.
+    /// Creates an error: the params are invalid.
     pub fn invalid_params(message: impl Into<String>) -> Self {
         Self::new(code::INVALID_PARAMS, message)
     }
 
-    /// Something broke on our side.
+    /// Creates an internal error.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(code::INTERNAL_ERROR, message)
     }
 
-    /// The resource was not found, with the error code of 2026-07-28.
+    /// Creates an error: the resource was not found, with the error code of 2026-07-28.
     pub fn resource_not_found(uri: &str) -> Self {
         Self::new(
             code::INVALID_PARAMS,
@@ -157,7 +157,7 @@ impl ErrorObject {
         .with_data(json!({ "uri": uri }))
     }
 
-    /// Whether there is no such resource, in the form of any revision.
+    /// Returns whether the error means that the resource was not found, in the form of any revision.
     pub fn is_resource_not_found(&self) -> bool {
         match self.code {
             code::RESOURCE_NOT_FOUND => true,
@@ -166,12 +166,12 @@ impl ErrorObject {
         }
     }
 
-    /// The HTTP headers of a request contradict its body.
+    /// Creates an error: the HTTP headers of a request contradict its body.
     pub fn header_mismatch(message: impl Into<String>) -> Self {
         Self::new(code::HEADER_MISMATCH, message)
     }
 
-    /// The request needs what the client did not say it can do.
+    /// Creates an error: the request requires capabilities that the client did not declare.
     pub fn missing_capability(message: impl Into<String>, required: ClientCapabilities) -> Self {
         Self::new(code::MISSING_REQUIRED_CLIENT_CAPABILITY, message).with_data(
             MissingRequiredClientCapability {
@@ -180,7 +180,7 @@ impl ErrorObject {
         )
     }
 
-    /// The user must visit these URLs first. Only in 2025-11-25.
+    /// Creates an error: the user must visit these URLs first. Only in 2025-11-25.
     pub fn url_elicitation_required(elicitations: Vec<ElicitRequestUrlParams>) -> Self {
         Self::new(
             code::URL_ELICITATION_REQUIRED,
@@ -192,17 +192,17 @@ impl ErrorObject {
         })
     }
 
-    /// The missing client capabilities, if the error is about those.
+    /// Returns the missing client capabilities, if the error is about those.
     pub fn missing_capability_data(&self) -> Option<MissingRequiredClientCapability> {
         self.typed_data(code::MISSING_REQUIRED_CLIENT_CAPABILITY)
     }
 
-    /// The revisions the server speaks, if that is what is wrong.
+    /// Returns the revisions that the server supports, if the error is about the version.
     pub fn unsupported_version_data(&self) -> Option<UnsupportedProtocolVersion> {
         self.typed_data(code::UNSUPPORTED_PROTOCOL_VERSION)
     }
 
-    /// The URLs to visit first, if that is what is wrong.
+    /// Returns the URLs to visit first, if the error is about those.
     pub fn url_elicitation_data(&self) -> Option<UrlElicitationRequired> {
         self.typed_data(code::URL_ELICITATION_REQUIRED)
     }
@@ -232,7 +232,7 @@ pub struct MissingRequiredClientCapability {
 }
 
 impl MissingRequiredClientCapability {
-    /// The capabilities that the client lacks.
+    /// Creates the data from the missing client capabilities.
     pub fn new(required_capabilities: ClientCapabilities) -> Self {
         Self {
             required_capabilities,
@@ -244,14 +244,14 @@ impl MissingRequiredClientCapability {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UnsupportedProtocolVersion {
-    /// The revisions the server speaks.
+    /// The revisions that the server supports.
     pub supported: Vec<String>,
-    /// The revision the request was written for.
+    /// The revision of the request.
     pub requested: String,
 }
 
 impl UnsupportedProtocolVersion {
-    /// The version that was asked for, and those that the server speaks.
+    /// Creates the data from the requested version and the supported ones.
     pub fn new(requested: impl Into<String>, supported: Vec<String>) -> Self {
         Self {
             supported,
@@ -272,7 +272,7 @@ pub struct UrlElicitationRequired {
 }
 
 impl UrlElicitationRequired {
-    /// The URLs to visit first.
+    /// Creates the data from the URLs to visit first.
     pub fn new(elicitations: Vec<ElicitRequestUrlParams>) -> Self {
         Self {
             elicitations,
@@ -287,8 +287,8 @@ mod tests {
     use crate::Revision;
 
     // rule: E8
-    // elicitation, 2025-11-25: the error MUST list the elicitations, each with its id, and its code
-    // is used for nothing else.
+    // elicitation, 2025-11-25: the error MUST list the elicitations, each with its id, and its code is
+    // used only for this error.
     #[test]
     fn urls_to_visit_first_are_listed_with_their_ids() {
         let mut visit = ElicitRequestUrlParams::new("Sign in.", "https://example.com/in");

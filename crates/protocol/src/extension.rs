@@ -1,12 +1,12 @@
 //! Extensions: capabilities and methods beyond the core.
 //!
-//! An extension has an id, settings that each side declares, and methods and notifications of its
-//! own, which are described by the same traits as those of the core ([`Method`] and
-//! [`NotificationMethod`]). A side that does not declare an extension is met with the core alone.
+//! An extension has an id, settings that each side declares, and its own methods and notifications,
+//! which are described by the same traits as those of the core ([`Method`] and [`NotificationMethod`]).
+//! With a side that does not declare the extension, only the core is used.
 //!
-//! Where it is declared depends on the revision: among `capabilities.extensions` since 2025-11-25,
-//! among `capabilities.experimental` before. [`Lower`] writes it where it belongs, and
-//! `capabilities.extension(id)` finds it in either place.
+//! The revision determines where it is declared: in `capabilities.extensions` since 2025-11-25, and in
+//! `capabilities.experimental` before. [`Lower`] writes it to the right place, and
+//! `capabilities.extension(id)` finds it in both.
 //!
 //! [`Method`]: crate::method::Method
 //! [`NotificationMethod`]: crate::method::NotificationMethod
@@ -20,7 +20,7 @@ use crate::{
     grammar::{is_label, is_name},
 };
 
-/// An extension as a type: its id, and what each side says when it declares it.
+/// An extension as a type: its id, and the settings that each side declares.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -53,18 +53,18 @@ pub trait ExtensionSpec {
     type Server: Serialize + DeserializeOwned + Send + Sync + 'static;
 }
 
-/// Why something cannot be the id of an extension.
+/// Why a text is not a valid extension id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{id}` is not an extension id: {problem}; write it like `com.example/almanac`")]
 #[non_exhaustive]
 pub struct BadExtensionId {
-    /// The value that was given.
+    /// The text.
     pub id: String,
     /// The problem.
     pub problem: &'static str,
 }
 
-/// Checks the id of an extension: the grammar of `_meta` keys, with a prefix.
+/// Checks the id of an extension: it has the grammar of `_meta` keys, with a prefix.
 ///
 /// ```
 /// use turnbuckle_protocol::extension::check_id;
@@ -74,7 +74,7 @@ pub struct BadExtensionId {
 /// ```
 ///
 /// # Errors
-/// Says which part does not fit.
+/// Says which part is invalid.
 pub fn check_id(id: &str) -> Result<(), BadExtensionId> {
     let bad = |problem| BadExtensionId {
         id: id.to_owned(),
@@ -109,7 +109,7 @@ pub(crate) fn find<'a>(
 }
 
 /// Moves extensions to `experimental`, where revisions before 2025-11-25 allow unknown members. An
-/// entry that is already there was written for those revisions and is kept.
+/// existing entry there was made for those revisions and is kept.
 pub(crate) fn move_to_experimental(
     extensions: &mut Option<JsonObject>,
     experimental: &mut Option<JsonObject>,

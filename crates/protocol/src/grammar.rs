@@ -1,14 +1,14 @@
 //! Texts with a grammar: keys of `_meta`, URIs, media types, base64.
 //!
-//! Servers and clients hold what their authors write against these. They are single passes over
-//! the text.
+//! Servers and clients check the values of their authors with these functions. Each is a single pass
+//! over the text.
 
-/// Whether a key of `_meta` is one by the grammar: an optional prefix of labels with dots between,
-/// which ends with `/`, and a name.
+/// Returns whether a text is a valid key of `_meta`: an optional prefix of labels that are separated by
+/// dots, which ends with `/`, and a name.
 ///
-/// basic, `_meta`: labels MUST start with a letter and end with a letter or a digit, with hyphens at
-/// most between. A name MUST begin and end with a letter or a digit, with `-`, `_` and `.` at most
-/// between.
+/// basic, `_meta`: labels MUST start with a letter and end with a letter or a digit, with only letters,
+/// digits and hyphens in between. A name MUST begin and end with a letter or a digit, with only
+/// letters, digits, `-`, `_` and `.` in between.
 ///
 /// ```
 /// use turnbuckle_protocol::grammar::is_meta_key;
@@ -42,7 +42,7 @@ pub(crate) fn is_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
-/// Why a text is not a URI; `None` if it is one (RFC 3986).
+/// Returns why a text is not a URI; `None` if it is one (RFC 3986).
 ///
 /// ```
 /// use turnbuckle_protocol::grammar::uri_problem;
@@ -88,7 +88,7 @@ pub fn uri_problem(uri: &str) -> Option<String> {
     None
 }
 
-/// Whether a text is base64 with padding, in the alphabet that JSON Schema means by `byte`.
+/// Returns whether a text is base64 with padding, in the alphabet of the JSON Schema format `byte`.
 pub fn is_base64(text: &str) -> bool {
     let digits = text.trim_end_matches('=');
     text.len().is_multiple_of(4)
@@ -98,7 +98,8 @@ pub fn is_base64(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
 }
 
-/// Whether a text is a media type, such as `image/png` or `text/html;profile=mcp-app` (RFC 9110).
+/// Returns whether a text is a media type, such as `image/png` or `text/html;profile=mcp-app` (RFC
+/// 9110).
 pub fn is_media_type(text: &str) -> bool {
     let Some((kind, rest)) = text.split_once('/') else {
         return false;
@@ -137,7 +138,7 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_token_byte)
 }
 
-/// The token that a text begins with, which may be empty, and the rest.
+/// Returns the token at the start of a text, which may be empty, and the rest.
 fn token_of(text: &str) -> (&str, &str) {
     let end = text.bytes().position(|byte| !is_token_byte(byte));
     text.split_at(end.unwrap_or(text.len()))

@@ -1,29 +1,29 @@
-//! Icons a user interface may show beside a name.
+//! Icons that a user interface may show beside a name.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{setter::setters, word::open_words};
 
-/// A picture for a server, tool, resource or prompt, in one or more sizes.
+/// An image for a server, tool, resource or prompt, in one or more sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Icon {
-    /// Where the picture is: an `https:` or `data:` URI.
+    /// The source of the image: an `https:` or `data:` URI.
     pub src: String,
-    /// The media type, if it is not plain from the source.
+    /// The media type, if it is not clear from the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// The sizes it is good for, as `48x48`, or `any` for a scalable picture.
+    /// The sizes, such as `48x48`, or `any` for a scalable image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Vec<String>>,
-    /// The background it was drawn for.
+    /// The background that the image was drawn for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub theme: Option<IconTheme>,
 }
 
 impl Icon {
-    /// An icon at this address, for any size and background.
+    /// Creates an icon with this source, for any size and background.
     pub fn new(src: impl Into<String>) -> Self {
         Self {
             src: src.into(),
@@ -33,17 +33,17 @@ impl Icon {
         }
     }
 
-    /// Adds a size the picture is good for.
+    /// Adds a size.
     pub fn with_size(mut self, size: impl Into<String>) -> Self {
         self.sizes.get_or_insert_default().push(size.into());
         self
     }
 
-    /// Whether a user interface may load the picture at all: it is an `https:` address, or an image
-    /// inside a `data:` URI. Anything else may run code or read files.
+    /// Returns whether a user interface may load the image: its source is an `https:` URL, or an image
+    /// in a `data:` URI. Anything else may run code or read files.
     ///
-    /// What loads it must also send no credentials, follow no redirect to another origin, and read
-    /// the bytes as the image that they are, whatever media type was named.
+    /// The code that loads it must also send no credentials, follow no redirect to another origin, and
+    /// detect the image format from the bytes instead of the given media type.
     ///
     /// ```
     /// use turnbuckle_protocol::Icon;
@@ -68,7 +68,7 @@ setters! {
 }
 
 open_words! {
-    /// The background an icon was drawn for.
+    /// The background that an icon was drawn for.
     IconTheme {
         /// A light background.
         Light = "light",

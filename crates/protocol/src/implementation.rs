@@ -4,31 +4,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Icon, setter::setters};
 
-/// The name and version of a program that speaks the protocol, and how to show it.
+/// The name and version of a program that uses the protocol, and members for displaying it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Implementation {
-    /// The name for programs.
+    /// The name for programmatic use.
     pub name: String,
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The version of the program.
     pub version: String,
-    /// The description, in a sentence.
+    /// The description: one sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Where to read about it.
+    /// The URL of a website about the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
-    /// Pictures for it.
+    /// Icons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
 }
 
 impl Implementation {
-    /// A program by its name and version.
+    /// Creates a description with a name and a version.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -37,7 +37,7 @@ impl Implementation {
         }
     }
 
-    /// Adds a picture.
+    /// Adds an icon.
     pub fn with_icon(mut self, icon: Icon) -> Self {
         self.icons.get_or_insert_default().push(icon);
         self

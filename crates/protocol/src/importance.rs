@@ -4,13 +4,13 @@ use std::cmp::Ordering;
 
 use crate::{Annotations, Implementation, Prompt, Resource, ResourceTemplate, Role, Tool};
 
-/// How much something matters that does not say so: the middle of the scale.
+/// The default priority: the middle of the scale.
 const UNSAID_PRIORITY: f64 = 0.5;
 
-/// Something that people are shown by a name.
+/// An entry with a display name.
 pub trait Named {
-    /// The name for people: the title if there is one, the title among the annotations of a tool,
-    /// and the name otherwise. Titles that are blank are passed over.
+    /// Returns the display name: the title, or else the title in the annotations of a tool, or else the
+    /// name. Blank titles are ignored.
     fn display_name(&self) -> &str;
 }
 
@@ -42,9 +42,9 @@ macro_rules! titled {
 
 titled!(Prompt, Resource, ResourceTemplate, Implementation);
 
-/// Something with hints about who it is for and how much it matters.
+/// An entry with annotations: its audience and priority.
 pub trait Annotated {
-    /// The hints, if there are any.
+    /// Returns the annotations, if there are any.
     fn annotations(&self) -> Option<&Annotations>;
 }
 
@@ -60,8 +60,8 @@ impl Annotated for ResourceTemplate {
     }
 }
 
-/// Sorts by how much entries matter, the most important first; among equals those that changed last
-/// come first, and the rest stay in their order. Entries without a priority are in the middle.
+/// Sorts entries by priority, the most important first. Among equal priorities, those that changed last
+/// come first, and the others keep their order. Entries without a priority are in the middle.
 ///
 /// ```
 /// use turnbuckle_protocol::{Annotations, Resource, importance};
@@ -87,7 +87,7 @@ pub fn sort<T: Annotated>(entries: &mut [T]) {
     });
 }
 
-/// The entries for this side: those that name it in their audience, and those without an audience.
+/// Returns the entries for this audience: those that name it, and those without an audience.
 pub fn for_audience<T: Annotated>(entries: &[T], side: Role) -> impl Iterator<Item = &T> {
     entries.iter().filter(move |entry| {
         let audience = entry
@@ -97,7 +97,8 @@ pub fn for_audience<T: Annotated>(entries: &[T], side: Role) -> impl Iterator<It
     })
 }
 
-/// The entries with at least this priority, from 0 to 1. Entries without a priority count as 0.5.
+/// Returns the entries with at least this priority, from 0 to 1. Entries without a priority count as
+/// 0.5.
 pub fn at_least<T: Annotated>(entries: &[T], least: f64) -> impl Iterator<Item = &T> {
     entries
         .iter()
@@ -110,13 +111,13 @@ fn priority(entry: &impl Annotated) -> f64 {
         .unwrap_or(UNSAID_PRIORITY)
 }
 
-/// When an entry changed last; `None` if it does not say, or says something else than a time.
+/// When an entry was last changed; `None` if this is missing or not a valid time.
 fn modified(entry: &impl Annotated) -> Option<i128> {
     moment(entry.annotations()?.last_modified.as_deref()?)
 }
 
-/// A time of ISO 8601 in nanoseconds, such as `2025-01-12T15:00:58.5+01:00`. Seconds and the time of day
-/// may be left out, and a time without a zone is UTC.
+/// Parses a time of ISO 8601 to nanoseconds, such as `2025-01-12T15:00:58.5+01:00`. Seconds and the
+/// time of day may be missing, and a time without a zone is UTC.
 fn moment(text: &str) -> Option<i128> {
     let (date, time) = match text.split_once(['T', 't', ' ']) {
         Some((date, time)) => (date, time),
@@ -158,7 +159,7 @@ fn moment(text: &str) -> Option<i128> {
     Some(i128::from(minutes * 60 + second) * 1_000_000_000 + nanos)
 }
 
-/// So many numbers without signs, with this between them.
+/// Parses exactly `N` numbers without signs, separated by `between`.
 fn parts<const N: usize>(text: &str, between: char) -> Option<[i64; N]> {
     let numbers: Option<Vec<i64>> = text
         .split(between)
@@ -171,8 +172,8 @@ fn parts<const N: usize>(text: &str, between: char) -> Option<[i64; N]> {
     numbers?.try_into().ok()
 }
 
-/// The days from 0000-03-01 to a date of the Gregorian calendar. Years begin in March here, so that a
-/// leap day is the last of its year.
+/// Returns the days from 0000-03-01 to a date of the Gregorian calendar. Years begin in March here, so
+/// that a leap day is the last day of its year.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month < 3 {
         (year - 1, month + 9)

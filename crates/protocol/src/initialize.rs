@@ -1,4 +1,4 @@
-//! `initialize`: how a session opens, until 2025-11-25.
+//! `initialize`: opens a session, until 2025-11-25.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +11,13 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InitializeRequestParams {
-    /// The newest revision the client wants to speak, which may be one not known here.
+    /// The newest revision that the client supports. It may be unknown here.
     pub protocol_version: String,
     /// The capabilities of the client.
     pub capabilities: ClientCapabilities,
     /// The name and version of the client.
     pub client_info: Implementation,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
@@ -33,16 +33,16 @@ setters! {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InitializeResult {
-    /// The revision the session speaks.
+    /// The revision of the session.
     pub protocol_version: String,
     /// The capabilities of the server.
     pub capabilities: ServerCapabilities,
     /// The name and version of the server.
     pub server_info: Implementation,
-    /// How to use the server, for the model to read.
+    /// Instructions for a model about using the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.

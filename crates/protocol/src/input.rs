@@ -1,5 +1,5 @@
-//! Asking the client in the middle of a request, since 2026-07-28: the server answers with what it
-//! needs, the client sends the request again with the answers.
+//! Asking the client during a request, since 2026-07-28: the server answers with its questions, and the
+//! client sends the request again with the answers.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStruct};
@@ -23,16 +23,16 @@ pub type InputResponses = IndexMap<String, InputResponse>;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InputRequest {
-    /// A model's answer: `sampling/createMessage`.
+    /// Sampling: `sampling/createMessage`.
     CreateMessage(Box<CreateMessageRequestParams>),
     /// The roots: `roots/list`.
     ListRoots(RequestParams),
-    /// A user's answer: `elicitation/create`.
+    /// Elicitation: `elicitation/create`.
     Elicit(Box<ElicitRequestParams>),
 }
 
 impl InputRequest {
-    /// The method of the request that asks the same question in a session.
+    /// Returns the method of the request that asks the same question in a session.
     pub fn method(&self) -> &'static str {
         match self {
             Self::CreateMessage(_) => "sampling/createMessage",
@@ -41,7 +41,7 @@ impl InputRequest {
         }
     }
 
-    /// The task that the answer is to become, if any. Only in 2025-11-25.
+    /// Returns the task that the answer should become, if any. Only in 2025-11-25.
     pub fn task(&self) -> Option<&TaskMetadata> {
         match self {
             Self::CreateMessage(params) => params.task.as_ref(),
@@ -53,7 +53,7 @@ impl InputRequest {
         }
     }
 
-    /// Asks that the answer become a task. Roots are listed without one. Only in 2025-11-25.
+    /// Requests that the answer become a task. `roots/list` has no tasks. Only in 2025-11-25.
     pub fn set_task(&mut self, task: TaskMetadata) {
         match self {
             Self::CreateMessage(params) => params.task = Some(task),
@@ -65,7 +65,7 @@ impl InputRequest {
         }
     }
 
-    /// Anything else the sender attached. Until 2025-11-25.
+    /// Metadata that the sender attached (`_meta`). Until 2025-11-25.
     pub fn meta_mut(&mut self) -> &mut Option<Meta> {
         match self {
             Self::CreateMessage(params) => &mut params.meta,
@@ -142,7 +142,7 @@ impl<'de> Deserialize<'de> for InputRequest {
     }
 }
 
-/// One answer of a client. It does not name its kind: that follows from its members, and from the
+/// One answer of a client. It does not contain its kind, which follows from its members and from the
 /// question that the server asked under the key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -154,12 +154,12 @@ pub enum InputResponse {
     ListRoots(ListRootsResult),
     /// The result of elicitation.
     Elicit(ElicitResult),
-    /// Something else. It is an error only under a key that was asked for.
+    /// Anything else. It is an error only under the key of a question.
     Unrecognised(Value),
 }
 
 impl InputResponse {
-    /// The result of sampling, if it is one.
+    /// Returns the result of sampling, if the answer is one.
     pub fn as_message(&self) -> Option<&CreateMessageResult> {
         match self {
             Self::CreateMessage(result) => Some(result),
@@ -167,7 +167,7 @@ impl InputResponse {
         }
     }
 
-    /// The roots, if it is a list of roots.
+    /// Returns the roots, if the answer is a list of roots.
     pub fn as_roots(&self) -> Option<&ListRootsResult> {
         match self {
             Self::ListRoots(result) => Some(result),
@@ -175,7 +175,7 @@ impl InputResponse {
         }
     }
 
-    /// The result of elicitation, if it is one.
+    /// Returns the result of elicitation, if the answer is one.
     pub fn as_elicitation(&self) -> Option<&ElicitResult> {
         match self {
             Self::Elicit(result) => Some(result),
@@ -225,7 +225,7 @@ impl From<ElicitResult> for InputResponse {
     }
 }
 
-/// Says what the server needs before it can answer. At least one of the two is set.
+/// A result with the server's questions. At least one of its first two fields is set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -236,7 +236,7 @@ pub struct InputRequiredResult {
     /// The server's state, which the client sends back unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -245,7 +245,7 @@ pub struct InputRequiredResult {
 }
 
 impl InputRequiredResult {
-    /// Needs these.
+    /// Creates a result with these questions.
     pub fn new(requests: InputRequests) -> Self {
         Self {
             input_requests: Some(requests),
@@ -253,7 +253,7 @@ impl InputRequiredResult {
         }
     }
 
-    /// Hands the client a state to send back.
+    /// Sets the state that the client sends back.
     pub fn with_state(mut self, state: impl Into<String>) -> Self {
         self.request_state = Some(state.into());
         self

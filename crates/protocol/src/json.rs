@@ -1,18 +1,19 @@
-//! JSON as it is on the wire: open objects, values kept as their original text, and numbers that do
-//! not gain a decimal point.
+//! JSON in its wire form: open objects, values kept as their original text, and numbers without an
+//! unneeded decimal point.
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value, value::RawValue};
 
-/// An open JSON object, its members in the order they came.
+/// An open JSON object, with its members in their original order.
 pub type JsonObject = Map<String, Value>;
 
-/// A string borrowed from the input where it can be.
+/// A string that is borrowed from the input if possible.
 pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
 
-// By hand: what wraps a deserializer to know the names of members sees only what asks for a string.
+// Implemented by hand, because a deserializer that records the names of members must be asked for a
+// string.
 impl<'de> Deserialize<'de> for Text<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct TextVisitor;
@@ -41,17 +42,17 @@ impl<'de> Deserialize<'de> for Text<'de> {
     }
 }
 
-/// Serialises once and keeps the text.
+/// Serialises a value to JSON text.
 pub(crate) fn to_raw<T: Serialize + ?Sized>(value: &T) -> Result<Box<RawValue>, serde_json::Error> {
     serde_json::value::to_raw_value(value)
 }
 
-/// Whether two texts are the same JSON, whatever their spacing and order of members.
+/// Whether two texts are the same JSON, whatever their white space and order of members.
 pub(crate) fn is_same(left: &RawValue, right: &RawValue) -> bool {
     left.get() == right.get() || parsed(left.get()) == parsed(right.get())
 }
 
-/// [`is_same`] for values that may be absent.
+/// The same as [`is_same`] for optional values.
 pub(crate) fn is_same_option(left: Option<&RawValue>, right: Option<&RawValue>) -> bool {
     match (left, right) {
         (Some(left), Some(right)) => is_same(left, right),
@@ -68,7 +69,7 @@ fn parsed(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok()
 }
 
-/// Reads a member that may be any JSON, `null` included.
+/// Reads a member that may be any JSON, including `null`.
 pub(crate) fn present<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -77,7 +78,7 @@ where
     T::deserialize(deserializer).map(Some)
 }
 
-/// Reads an object, or `null` for none, and keeps its text.
+/// Reads an object as its text; `null` counts as missing.
 pub(crate) fn raw_object<'de, D>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error>
 where
     D: Deserializer<'de>,
@@ -101,9 +102,9 @@ fn kind(raw: &RawValue) -> &'static str {
     }
 }
 
-/// Reads whole milliseconds from any number: fractions are cut off, negative ones count as zero.
+/// Reads whole milliseconds from any number: fractions are cut off, negative numbers count as zero.
 ///
-/// A time to live is a hint; a peer that computes it badly should not lose the whole message.
+/// A time to live is only a hint, so a wrong one should not make the whole message invalid.
 pub(crate) fn millis<'de, D>(deserializer: D) -> Result<Option<u64>, D::Error>
 where
     D: Deserializer<'de>,
@@ -121,7 +122,7 @@ where
     }))
 }
 
-/// Reads an integer, which may be written with a fraction of zero.
+/// Reads an integer, which may have a fraction of zero.
 ///
 /// JSON Schema: `3.0` is an integer.
 pub(crate) fn whole<'de, D, T>(deserializer: D) -> Result<T, D::Error>
@@ -154,7 +155,7 @@ where
         }
 
         fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
-            // Beyond 2^64 no integer type of the protocol holds it.
+            // No integer type of the protocol has values beyond 2^64.
             if number.fract() == 0.0 && number.abs() <= 18_446_744_073_709_551_616.0 {
                 #[expect(clippy::cast_possible_truncation, reason = "whole, and within 2^64")]
                 return Self::fit(number as i128);
@@ -166,7 +167,7 @@ where
     deserializer.deserialize_any(Whole(PhantomData))
 }
 
-/// [`whole`] for values that may be absent.
+/// The same as [`whole`] for optional values.
 pub(crate) fn whole_option<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -200,7 +201,7 @@ where
 /// The largest magnitude below which every whole `f64` is exact.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Writes a whole number without a decimal point, as it most likely came.
+/// Writes a whole number without a decimal point.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde's `serialize_with` passes references"
@@ -214,7 +215,7 @@ pub(crate) fn number<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok
     }
 }
 
-/// [`number`] for values that may be absent.
+/// The same as [`number`] for optional values.
 #[expect(
     clippy::ref_option,
     reason = "serde's `serialize_with` passes references"

@@ -1,9 +1,9 @@
-//! Describes what is wrong with a JSON text.
+//! Describes why a JSON text is invalid.
 
-/// Describes why a text could not be read, in the words of JSON.
+/// Describes why a text could not be read, in terms of JSON.
 ///
-/// The message of the error itself names Rust types (`expected struct Tool`) and a line and column of a
-/// text that people have not seen. Use this where people read it.
+/// The message of the error itself contains names of Rust types (`expected struct Tool`), and a line
+/// and column in a text that users have not seen. Use this function for messages to users.
 ///
 /// ```
 /// use turnbuckle_protocol::{ListToolsResult, json_problem};
@@ -17,7 +17,7 @@ pub fn describe(error: &serde_json::Error) -> String {
     plain(text.strip_suffix(&place).unwrap_or(&text))
 }
 
-/// The text of an error without names of Rust types.
+/// Removes names of Rust types from the text of an error.
 pub(crate) fn plain(text: &str) -> String {
     if let Some(name) = text.strip_prefix("missing field ") {
         return format!("{name} is missing");
@@ -25,7 +25,7 @@ pub(crate) fn plain(text: &str) -> String {
     if text.starts_with("data did not match any variant") {
         return "the value matches none of the allowed forms".to_owned();
     }
-    // The value that came may be a text with any words in it; what was expected is behind it.
+    // The found value may be a string with any words in it; the expected type comes after it.
     let Some((found, expected)) = text.rsplit_once(", expected ") else {
         return text.to_owned();
     };
@@ -42,7 +42,7 @@ pub(crate) fn plain(text: &str) -> String {
     format!("expected {}, got {found}", in_json(expected))
 }
 
-/// What was expected, as JSON calls it.
+/// Returns the JSON name of an expected type.
 fn in_json(expected: &str) -> &str {
     const TYPES: [(&str, &str); 8] = [
         ("struct ", "an object"),

@@ -1,8 +1,8 @@
-//! Reads messages of peers that break the specification in parts.
+//! Reads messages that partly break the specification.
 //!
-//! One odd entry must not make a whole list unreadable. A message that is as it should be is read
-//! at once, and this costs nothing. Only if that fails is it taken apart: what cannot be read is
-//! left out, entry by entry, and each time a [`ReadWarning`] says what and why.
+//! A single invalid entry must not make a whole list unreadable. A valid message is parsed directly,
+//! without any cost. Only if that fails, the message is taken apart: invalid parts are left out, entry
+//! by entry, with a [`ReadWarning`] for each.
 
 mod capabilities;
 mod missing;
@@ -20,19 +20,19 @@ use self::{
 };
 use crate::JsonObject;
 
-/// How many parts of one entry, or of a message outside of its entries, are left out. An entry with
-/// more is left out as a whole. An array inside of it counts once, however many of its entries are
-/// left out.
+/// How many parts are left out of one entry, or of the message outside of its entries. An entry with
+/// more invalid parts is left out as a whole. An array inside an entry counts once, however many of its
+/// elements are left out.
 const MAX_FIXES: usize = 16;
 
-/// How many bytes are read again to look at each entry of one array by itself: the number of entries
-/// times what is around them. It takes less than a second.
+/// The limit on bytes that are parsed again to check each entry of an array separately: the number of
+/// entries times the size of the surrounding message. It takes less than a second.
 const MAX_WORK: usize = 32 * 1024 * 1024;
 
 /// How many warnings about one message are kept.
 pub(crate) const MAX_WARNINGS: usize = 100;
 
-/// Members that change what a result means: without them it would be read as something else.
+/// Members that change the meaning of a result. They are never left out.
 const KEPT: [&str; 6] = [
     "resultType",
     "isError",
@@ -42,27 +42,27 @@ const KEPT: [&str; 6] = [
     "taskId",
 ];
 
-/// A part of a message that is not what the specification says, and was left out or read otherwise.
+/// A part of a message that breaks the specification, and was left out or read differently.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ReadWarning {
-    /// The method whose answer it was in.
+    /// The method whose answer contained it.
     pub method: String,
-    /// Where it was, as a JSON pointer into the result: `/tools/3` is the fourth tool.
+    /// The position, as a JSON pointer into the result: `/tools/3` is the fourth tool.
     pub pointer: String,
     /// The problem, and how it was handled.
     pub problem: String,
     /// The value that was found, unchanged.
     pub value: Value,
-    /// The name or the URI of the entry that it was in, such as a tool, if the entry has one.
+    /// The name or the URI of its entry, such as a tool, if the entry has one.
     pub entry: Option<String>,
 }
 
-/// How many characters of the name of an entry are written.
+/// How many characters of the name of an entry are shown.
 const ENTRY_SHOWN: usize = 80;
 
 impl ReadWarning {
-    /// A warning about something at a place in the answer to a method.
+    /// Creates a warning for a position in the answer to a method.
     pub fn new(
         method: impl Into<String>,
         pointer: impl Into<String>,
@@ -101,7 +101,7 @@ impl fmt::Display for ReadWarning {
     }
 }
 
-/// What an entry of a list is called, and the place in it.
+/// Returns the kind of a list's entry, and the position inside of the entry.
 fn entry_place(pointer: &str) -> Option<(&'static str, &str)> {
     let (list, rest) = pointer.strip_prefix('/')?.split_once('/')?;
     let kind = match list {
@@ -115,14 +115,14 @@ fn entry_place(pointer: &str) -> Option<(&'static str, &str)> {
     Some((kind, inner))
 }
 
-/// What an entry of a list is named by.
+/// Returns the name of a list's entry.
 fn name_of(entry: &Value) -> Option<String> {
     let names = ["name", "uri", "uriTemplate"].iter();
     let mut found = names.filter_map(|name| entry.get(name)?.as_str());
     found.next().map(str::to_owned)
 }
 
-/// Reads the answer to a method. Parts that cannot be read are left out, with a warning for each.
+/// Reads the answer to a method. Invalid parts are left out, with a warning for each.
 ///
 /// ```
 /// use turnbuckle_protocol::{ListToolsResult, lenient};
@@ -135,7 +135,7 @@ fn name_of(entry: &Value) -> Option<String> {
 /// ```
 ///
 /// # Errors
-/// If it cannot be read whatever is left out; the error is that of the whole.
+/// Fails if leaving out parts does not help. The error is that of the whole answer.
 pub fn read<T: DeserializeOwned>(
     method: &str,
     text: &str,
@@ -146,7 +146,7 @@ pub fn read<T: DeserializeOwned>(
     }
 }
 
-/// Reads an answer that could not be read as it is; `None` if it cannot be read at all.
+/// Reads an answer that is invalid as a whole. Returns `None` if it cannot be read at all.
 #[cold]
 pub fn mend<T: DeserializeOwned>(method: &str, text: &str) -> Option<(T, Vec<ReadWarning>)> {
     let readable = readable::members(text)?;
@@ -163,7 +163,7 @@ pub fn mend<T: DeserializeOwned>(method: &str, text: &str) -> Option<(T, Vec<Rea
     Some((read, mender.finish()))
 }
 
-/// The members of an object that can be parsed, where the whole cannot be.
+/// Returns the members of an object that can be parsed, if the whole cannot be.
 pub(crate) fn readable_members(text: &str) -> Option<JsonObject> {
     readable::members(text).map(|readable| readable.members)
 }
@@ -171,9 +171,10 @@ pub(crate) fn readable_members(text: &str) -> Option<JsonObject> {
 struct Mender<'a> {
     method: &'a str,
     warnings: Vec<ReadWarning>,
-    /// How many more warnings there were than are kept.
+    /// The number of further warnings, which were not stored.
     more: usize,
-    /// The entries that cannot be parsed, in order, by the name of their array: there is a `null` now.
+    /// The entries that cannot be parsed and were replaced by `null`, in order, by the name of their
+    /// array.
     holes: BTreeMap<String, Vec<usize>>,
 }
 
@@ -182,7 +183,7 @@ impl Mender<'_> {
         self.warn_of(None, pointer, problem, value);
     }
 
-    /// Warns about something in an entry that has a name.
+    /// Adds a warning about a part of an entry with a name.
     fn warn_of(&mut self, entry: Option<String>, pointer: String, problem: String, value: Value) {
         if self.warnings.len() == MAX_WARNINGS {
             self.more += 1;
@@ -192,7 +193,7 @@ impl Mender<'_> {
         self.warnings.push(warning.of_entry(entry));
     }
 
-    /// What can be parsed of a message, with warnings about the rest.
+    /// Takes the parsed members of a message, and adds warnings about the others.
     fn take(&mut self, readable: Readable) -> JsonObject {
         if readable.had_halves {
             let problem = "half of a character (`\\ud83d` without its other half) was replaced";
@@ -217,7 +218,7 @@ impl Mender<'_> {
         self.warnings
     }
 
-    /// Looks at each entry of each array by itself, so that the work grows with their number only.
+    /// Checks each entry of each array separately, so that the work grows linearly with their number.
     fn mend_entries<T: DeserializeOwned>(&mut self, result: &mut JsonObject) {
         for (name, member) in result.iter_mut() {
             if let Value::Array(entries) = member {
@@ -235,8 +236,8 @@ impl Mender<'_> {
         }
     }
 
-    /// Leaves out of the array at a path what cannot be read. `place` is where it was when it came.
-    /// Its entries at `holes` could not be parsed.
+    /// Removes invalid elements from the array at a path. `place` is its position in the original
+    /// message. Its elements at `holes` could not be parsed.
     fn sift<T: DeserializeOwned>(
         &mut self,
         whole: &mut Value,
@@ -275,8 +276,8 @@ impl Mender<'_> {
         }
     }
 
-    /// Leaves out what cannot be read of an entry, which is alone in its array. Says whether the entry
-    /// can be read then.
+    /// Removes invalid parts from an entry, which is alone in its array. Returns whether the entry is
+    /// valid then.
     fn mend_entry<T: DeserializeOwned>(
         &mut self,
         whole: &mut Value,
@@ -316,8 +317,8 @@ impl Mender<'_> {
         false
     }
 
-    /// Leaves out the part of an entry that a fault names, or all that cannot be read of the array that
-    /// it is in. Says whether there was such a part.
+    /// Removes the part of an entry that a fault names, or all invalid elements of the array that
+    /// contains it. Returns whether there was such a part.
     fn leave_out<T: DeserializeOwned>(
         &mut self,
         whole: &mut Value,
@@ -344,7 +345,7 @@ impl Mender<'_> {
         true
     }
 
-    /// Reads a message whose entries can be read.
+    /// Reads a message whose entries are valid.
     fn mend_whole<T: DeserializeOwned>(&mut self, result: JsonObject) -> Option<T> {
         let mut result = Value::Object(result);
         for _ in 0..MAX_FIXES {
@@ -360,7 +361,7 @@ impl Mender<'_> {
             }
             let is_element = |step: &Step| matches!(step, Step::Element(_));
             if let Some(end) = path.iter().position(is_element) {
-                // Alone, so that each attempt reads as little as possible.
+                // Checked alone, so that each attempt parses as little as possible.
                 let member = result.get_mut(first).map(Value::take)?;
                 let mut alone = json!({ first: member });
                 self.sift::<T>(&mut alone, &path[..end], &pointer(&path[..end]), &[], None);
@@ -374,8 +375,8 @@ impl Mender<'_> {
     }
 }
 
-/// Puts the type of each block of content before its other members. One that comes later is read by other
-/// code, which cannot say where something is wrong.
+/// Moves the type of each content block before its other members. With a later type, serde reads the
+/// block through a buffer, which cannot report the position of an error.
 fn types_first(value: &mut Value) {
     match value {
         Value::Array(elements) => elements.iter_mut().for_each(types_first),

@@ -1,4 +1,4 @@
-//! What is kept of odd messages.
+//! Tests of reading messages with invalid parts.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::{
     lenient::{self, MAX_WARNINGS},
 };
 
-/// What is read of a message, and the places that are warned about.
+/// Reads a message, and returns the positions of the warnings.
 fn read<T: DeserializeOwned>(method: &str, json: &Value) -> Option<(T, Vec<String>)> {
     let (read, warnings) = lenient::read::<T>(method, &json.to_string()).ok()?;
     let pointers = warnings.into_iter().map(|warning| warning.pointer);
@@ -71,7 +71,7 @@ fn a_bad_entry_does_not_spoil_the_others_of_its_list() {
     assert_eq!(listed.prompts[0].arguments.as_ref().map(Vec::len), Some(1));
     assert_eq!(warned, ["/prompts/0/arguments/1", "/prompts/1"]);
 
-    // Places are those of the answer as it came, whatever was taken out before.
+    // Positions refer to the original answer, whatever was removed before.
     let odd = json!([{}, 3, { "name": "x" }, { "name": "y", "required": "yes" }]);
     let listed = json!({ "prompts": [{ "name": "a", "arguments": odd }] });
     let (listed, warned) = read::<ListPromptsResult>("prompts/list", &listed).expect("read");
@@ -161,7 +161,7 @@ fn what_would_change_its_meaning_is_not_left_out() {
         format!(r#"{{"resultType":"input_required","inputRequests":{{"a":{deep}}}}}"#),
         format!(r#"{{"task":{{"taskId":"t","_meta":{{"a":{deep}}}}}}}"#),
         r#"{"content":[],"isError":1e999}"#.to_owned(),
-        // What goes back to the server must not be altered.
+        // Members that are sent back to the server must not be altered.
         r#"{"resultType":"input_required","requestState":"\ud83d"}"#.to_owned(),
     ] {
         let read = lenient::read::<CallToolOutcome>("tools/call", &text);
@@ -268,7 +268,7 @@ fn however_many_odd_values_there_are_the_good_ones_stay() {
     let (kept, warnings) = lenient::read::<CompleteResult>("completion/complete", &text).unwrap();
     assert_eq!(kept.completion.values, ["good", "better"]);
     assert_eq!(kept.completion.total, Some(2));
-    // Each is named by the place that it had.
+    // Each warning has the original position.
     assert_eq!(warnings[0].pointer, "/completion/values/0");
     assert_eq!(warnings[7].pointer, "/completion/values/8");
     assert_eq!(warnings[7].value, 7);

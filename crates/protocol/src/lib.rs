@@ -1,8 +1,8 @@
-//! The words of the Model Context Protocol: the JSON-RPC envelope, every type of all five
-//! revisions, and what differs between them.
+//! The types of the Model Context Protocol: the JSON-RPC envelope, every type of all five revisions,
+//! and the differences between them.
 //!
-//! This crate knows no sockets, no clocks and no async runtime. Types carry the union of all
-//! revisions, shaped like the newest; [`revision`] lowers a value to what an older peer knows.
+//! This crate uses no sockets, no clocks and no async runtime. Types contain the members of all
+//! revisions, in the form of the newest; [`revision`] lowers a value to what an older peer supports.
 
 pub mod annotations;
 pub mod cache;

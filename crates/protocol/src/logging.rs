@@ -5,16 +5,16 @@ use serde_json::Value;
 
 use crate::{Meta, meta, setter::setters};
 
-/// How severe a log message is: the levels of syslog, mildest first.
+/// The severity of a log message: the levels of syslog, from lowest to highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum LoggingLevel {
-    /// For finding faults.
+    /// For debugging.
     Debug,
-    /// What is going on.
+    /// Information about normal operation.
     Info,
-    /// Normal, but worth seeing.
+    /// Normal, but significant.
     Notice,
     /// Something may be wrong.
     Warning,
@@ -24,12 +24,12 @@ pub enum LoggingLevel {
     Critical,
     /// Action must be taken at once.
     Alert,
-    /// Nothing works.
+    /// The system is unusable.
     Emergency,
 }
 
 impl LoggingLevel {
-    /// All of them, the mildest first.
+    /// All levels, from lowest to highest.
     pub const ALL: [Self; 8] = [
         Self::Debug,
         Self::Info,
@@ -43,7 +43,7 @@ impl LoggingLevel {
 }
 
 impl Meta {
-    /// The least severe log message the request wants.
+    /// Returns the minimum severity of the log messages that the request asks for.
     pub fn log_level(&self) -> Option<LoggingLevel> {
         self.read(meta::key::LOG_LEVEL)
     }
@@ -58,15 +58,15 @@ impl Meta {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SetLevelRequestParams {
-    /// The mildest messages the client wants.
+    /// The minimum severity of the log messages that the client wants.
     pub level: LoggingLevel,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl SetLevelRequestParams {
-    /// Asks for messages of this severity and above.
+    /// Creates the params for messages of this severity and above.
     pub fn new(level: LoggingLevel) -> Self {
         Self { level, meta: None }
     }
@@ -78,24 +78,24 @@ setters! {
     }
 }
 
-/// A log message: `notifications/message`.
+/// The params of `notifications/message`: a log message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LoggingMessageNotificationParams {
-    /// How severe it is.
+    /// The severity.
     pub level: LoggingLevel,
-    /// The part of the server that speaks.
+    /// The part of the server that wrote the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
     /// The message: any JSON.
     pub data: Value,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl LoggingMessageNotificationParams {
-    /// A message.
+    /// Creates a log message.
     pub fn new(level: LoggingLevel, data: impl Into<Value>) -> Self {
         Self {
             level,

@@ -8,9 +8,9 @@ use crate::{
     task_metadata::RelatedTask,
 };
 
-/// Keys of `_meta` whose meaning the protocol fixes.
+/// Keys of `_meta` that the protocol defines.
 pub mod key {
-    /// The token that progress notifications of a request carry.
+    /// The token for the progress notifications of a request.
     pub const PROGRESS_TOKEN: &str = "progressToken";
     /// The revision of a modern request.
     pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -18,13 +18,13 @@ pub mod key {
     pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
     /// The client's name and version in a modern request.
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-    /// The least severe log message a modern request wants to see.
+    /// The minimum severity of the log messages that a modern request asks for.
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-    /// The listen request a modern notification belongs to.
+    /// The listen request that a modern notification belongs to.
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
     /// The server's name and version in a modern result.
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-    /// The task a message of 2025-11-25 belongs to.
+    /// The task that a message of 2025-11-25 belongs to.
     pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
     /// A message for the model while a task of 2025-11-25 runs.
     pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
@@ -35,7 +35,7 @@ pub mod key {
     /// The W3C baggage.
     pub const BAGGAGE: &str = "baggage";
 
-    /// The keys that only 2026-07-28 and later give a meaning.
+    /// The keys that only 2026-07-28 and later define.
     pub(crate) const MODERN: [&str; 6] = [
         PROTOCOL_VERSION,
         CLIENT_CAPABILITIES,
@@ -44,7 +44,7 @@ pub mod key {
         SUBSCRIPTION_ID,
         SERVER_INFO,
     ];
-    /// The keys that only 2025-11-25 gives a meaning.
+    /// The keys that only 2025-11-25 defines.
     pub(crate) const TASK: [&str; 2] = [RELATED_TASK, MODEL_IMMEDIATE_RESPONSE];
 }
 
@@ -54,29 +54,28 @@ pub mod key {
 pub struct Meta(pub JsonObject);
 
 impl Meta {
-    /// An empty map.
+    /// Creates an empty map.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether no key is set.
+    /// Returns whether no key is set.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn value(&self, key: &str) -> Option<&Value> {
         self.0.get(key)
     }
 
-    /// The first key that breaks the grammar of [`is_meta_key`]; `None`
-    /// if all are valid.
+    /// Returns the first key that breaks the grammar of [`is_meta_key`]; `None` if all are valid.
     pub fn invalid_key(&self) -> Option<&str> {
         let mut keys = self.0.keys().map(String::as_str);
         keys.find(|key| !is_meta_key(key))
     }
 
-    /// Sets a key. A value that JSON has no form for leaves the map as it was.
+    /// Sets a key. If the value cannot be serialised as JSON, the map is not changed.
     pub fn with(mut self, key: &str, value: impl Serialize) -> Self {
         if let Ok(value) = serde_json::to_value(value) {
             self.0.insert(key.to_owned(), value);
@@ -87,62 +86,62 @@ impl Meta {
     /// Removes keys.
     pub fn remove(&mut self, keys: &[&str]) {
         for key in keys {
-            // `shift_remove` keeps the order of the others, which `remove` does not.
+            // `shift_remove` keeps the order of the other keys, unlike `remove`.
             self.0.shift_remove(*key);
         }
     }
 
-    /// The revision a modern request was written for, which may be one not known here.
+    /// Returns the revision of a modern request. It may be unknown here.
     pub fn protocol_version(&self) -> Option<&str> {
         self.value(key::PROTOCOL_VERSION)?.as_str()
     }
 
-    /// The client's capabilities in a modern request.
+    /// Returns the client's capabilities in a modern request.
     pub fn client_capabilities(&self) -> Option<ClientCapabilities> {
         self.read(key::CLIENT_CAPABILITIES)
     }
 
-    /// The client's name and version in a modern request.
+    /// Returns the client's name and version in a modern request.
     pub fn client_info(&self) -> Option<Implementation> {
         self.read(key::CLIENT_INFO)
     }
 
-    /// Names the client.
+    /// Sets the client's name and version.
     pub fn with_client_info(self, client: &Implementation) -> Self {
         self.with(key::CLIENT_INFO, client)
     }
 
-    /// The listen request this notification or result belongs to.
+    /// Returns the listen request that this notification or result belongs to.
     pub fn subscription_id(&self) -> Option<Id> {
         self.read(key::SUBSCRIPTION_ID)
     }
 
-    /// Ties a notification or result to a listen request.
+    /// Sets the listen request of a notification or result.
     pub fn with_subscription_id(self, listen: &Id) -> Self {
         self.with(key::SUBSCRIPTION_ID, listen)
     }
 
-    /// The server's name and version in a modern result.
+    /// Returns the server's name and version in a modern result.
     pub fn server_info(&self) -> Option<Implementation> {
         self.read(key::SERVER_INFO)
     }
 
-    /// Names the server.
+    /// Sets the server's name and version.
     pub fn with_server_info(self, server: &Implementation) -> Self {
         self.with(key::SERVER_INFO, server)
     }
 
-    /// The task of 2025-11-25 this message belongs to.
+    /// Returns the task of 2025-11-25 that this message belongs to.
     pub fn related_task(&self) -> Option<RelatedTask> {
         self.read(key::RELATED_TASK)
     }
 
-    /// Ties a message to a task of 2025-11-25.
+    /// Sets the task of 2025-11-25 that a message belongs to.
     pub fn with_related_task(self, task: &RelatedTask) -> Self {
         self.with(key::RELATED_TASK, task)
     }
 
-    /// The value of a key as a type, if it is one.
+    /// Parses the value of a key as a type. Returns `None` if it is missing or invalid.
     pub(crate) fn read<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         T::deserialize(self.value(key)?).ok()
     }

@@ -1,7 +1,7 @@
-//! Where messages name a revision: the handshake, `server/discover`, each modern request, and the
-//! error for a version that a server does not speak.
+//! The messages that contain a revision: the handshake, `server/discover`, each modern request, and the
+//! error for a version that a server does not support.
 //!
-//! The types themselves keep the date as text, since a peer may speak a revision that is not known
+//! The types themselves keep the date as text, because a peer may support a revision that is unknown
 //! here.
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl InitializeRequestParams {
-    /// Asks for a session.
+    /// Creates the params for opening a session.
     pub fn new(
         revision: Revision,
         capabilities: ClientCapabilities,
@@ -26,14 +26,14 @@ impl InitializeRequestParams {
         }
     }
 
-    /// The revision asked for, if it is known here.
+    /// Returns the requested revision, if it is known here.
     pub fn revision(&self) -> Option<Revision> {
         Revision::from_date(&self.protocol_version)
     }
 }
 
 impl InitializeResult {
-    /// Opens a session.
+    /// Creates the answer that opens a session.
     pub fn new(
         revision: Revision,
         capabilities: ServerCapabilities,
@@ -49,14 +49,14 @@ impl InitializeResult {
         }
     }
 
-    /// The revision the session speaks, if it is known here.
+    /// Returns the revision of the session, if it is known here.
     pub fn revision(&self) -> Option<Revision> {
         Revision::from_date(&self.protocol_version)
     }
 }
 
 impl DiscoverResult {
-    /// The revisions and capabilities of a server.
+    /// Creates a result with the revisions and capabilities of a server.
     pub fn new(revisions: &[Revision], capabilities: ServerCapabilities) -> Self {
         let supported_versions = revisions
             .iter()
@@ -69,7 +69,7 @@ impl DiscoverResult {
         }
     }
 
-    /// The revisions the server speaks that are known here, newest first.
+    /// Returns the revisions of the server that are known here, newest first.
     pub fn revisions(&self) -> Vec<Revision> {
         let versions = &self.supported_versions;
         let mut known: Vec<_> = versions
@@ -83,7 +83,7 @@ impl DiscoverResult {
 }
 
 impl Meta {
-    /// The `_meta` members that every modern request must have.
+    /// Creates the `_meta` members that every modern request must have.
     pub fn of_request(revision: Revision, capabilities: &ClientCapabilities) -> Self {
         Self::new()
             .with(key::PROTOCOL_VERSION, revision)
@@ -92,7 +92,7 @@ impl Meta {
 }
 
 impl ErrorObject {
-    /// The request was written for a revision the server does not speak.
+    /// Creates an error: the server does not support the revision of the request.
     pub fn unsupported_version(requested: impl Into<String>, supported: &[Revision]) -> Self {
         let requested = requested.into();
         let supported = supported

@@ -1,12 +1,12 @@
-//! Content of a kind that this version does not know.
+//! Content of an unknown type.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::JsonObject;
 
-/// A piece of content of a kind that this version does not know, with all that came with it.
+/// Content of a type that this version does not know, with all its members.
 ///
-/// It is kept so that one such piece does not make the others unreadable, and passed on as it came.
+/// It is kept so that such content does not make the rest unreadable, and can be passed on unchanged.
 ///
 /// ```
 /// use turnbuckle_protocol::ContentBlock;
@@ -21,16 +21,16 @@ use crate::JsonObject;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct OtherContent {
-    /// Its `type`.
+    /// The `type`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its other members, as they came.
+    /// The other members, unchanged.
     #[serde(flatten)]
     pub members: JsonObject,
 }
 
 impl OtherContent {
-    /// Content of a kind, with its other members.
+    /// Creates content of a type, with its other members.
     pub fn new(kind: impl Into<String>, members: JsonObject) -> Self {
         Self {
             kind: kind.into(),

@@ -1,7 +1,7 @@
 //! Members that the specification does not name.
 //!
-//! Where its schemas are open, whatever else an object holds is kept and written again, so that a
-//! program in the middle loses nothing.
+//! If the specification's schema allows unknown members in an object, they are kept and written again,
+//! so that a gateway loses nothing.
 
 use std::fmt;
 
@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use crate::JsonObject;
 
-/// The members of an object that the specification does not name, in the order they came.
+/// The members of an object that the specification does not name, in their original order.
 ///
-/// It is as large as a pointer while it is empty, which is nearly always.
+/// An empty value is as large as a pointer.
 ///
 /// ```
 /// use turnbuckle_protocol::ContentBlock;
@@ -30,39 +30,39 @@ use crate::JsonObject;
 pub struct OtherMembers(Option<Box<JsonObject>>);
 
 impl OtherMembers {
-    /// No members.
+    /// Creates a value without members.
     pub const fn new() -> Self {
         Self(None)
     }
 
-    /// Whether there are no other members.
+    /// Returns whether there are no other members.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// A member.
+    /// Returns a member.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.as_ref()?.get(name)
     }
 
-    /// Adds a member, or replaces it.
+    /// Adds or replaces a member.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         self.0
             .get_or_insert_default()
             .insert(name.into(), value.into());
     }
 
-    /// Every member, in order.
+    /// Returns all members, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.0.iter().flat_map(|members| members.iter())
     }
 
-    /// Reads the members of something that is distinguished from its siblings by its `type`.
+    /// Reads the members of a type that is identified by its `type`, which is left out.
     pub(crate) fn without_type<'de, D: Deserializer<'de>>(rest: D) -> Result<Self, D::Error> {
         rest.deserialize_map(MembersVisitor { without: "type" })
     }
 
-    /// Reads the members of a result, whose type outcomes add and take.
+    /// Reads the members of a result without `resultType`, which the types for outcomes handle.
     pub(crate) fn of_result<'de, D: Deserializer<'de>>(rest: D) -> Result<Self, D::Error> {
         rest.deserialize_map(MembersVisitor {
             without: "resultType",
@@ -89,7 +89,7 @@ impl<'de> Deserialize<'de> for OtherMembers {
 }
 
 struct MembersVisitor {
-    /// A member that is read elsewhere.
+    /// The member that is handled elsewhere.
     without: &'static str,
 }
 

@@ -1,7 +1,7 @@
 //! `resultType`: whether a result is complete, asks for input, or is a task.
 //!
-//! Results do not carry it themselves; the types here add it when they are written and look at it
-//! when they are read. Peers that speak an older revision leave it out, which means complete.
+//! Results do not contain it themselves; the types here write it and read it. Peers of older revisions
+//! leave it out, which means complete.
 
 use std::{fmt, marker::PhantomData};
 
@@ -19,7 +19,7 @@ use crate::{
     LegacyCreateTaskResult, LegacyTask, Meta, OtherMembers, TaskStatus, json,
 };
 
-/// The member of a result that says what kind it is.
+/// The member of a result that contains its type.
 const RESULT_TYPE: &str = "resultType";
 
 /// The type of a result. An unknown type makes the result invalid.
@@ -27,17 +27,17 @@ const RESULT_TYPE: &str = "resultType";
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ResultType {
-    /// The answer.
+    /// The result of the request.
     #[default]
     Complete,
-    /// The server needs something first.
+    /// The server needs input first.
     InputRequired,
-    /// The answer will come; the tasks extension.
+    /// The request has become a task (the tasks extension).
     Task,
 }
 
 impl ResultType {
-    /// The word as it is written on the wire.
+    /// Returns the text on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -47,27 +47,27 @@ impl ResultType {
     }
 }
 
-/// A result that can only be the answer.
+/// A response that can only be the result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Complete<T>(pub T);
 
-/// The outcome of a request in whose middle the server may ask: `prompts/get`, `resources/read`.
+/// A response to a request during which the server may ask: `prompts/get`, `resources/read`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Outcome<T> {
-    /// The answer.
+    /// The result of the request.
     Complete(T),
-    /// The server needs something first.
+    /// The server needs input first.
     InputRequired(InputRequiredResult),
 }
 
-/// The outcome of `tools/call`.
+/// A response to `tools/call`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CallToolOutcome {
-    /// The answer.
+    /// The result of the call.
     Complete(CallToolResult),
-    /// The server needs something first.
+    /// The server needs input first.
     InputRequired(InputRequiredResult),
     /// The call became a task.
     Task(CreateTaskResult),
@@ -145,7 +145,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Complete<T> {
     }
 }
 
-/// The members of a result without its type, which must be `complete` wherever it appears.
+/// The members of a result without its type, which must be `complete` if it is present.
 struct Untyped<A> {
     map: A,
 }
@@ -186,7 +186,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Outcome<T> {
             result_type: ResultType,
         }
 
-        // The type may come last, so the text is kept until it is known.
+        // The type may come last, so the text is kept until the type is known.
         let raw = Box::<RawValue>::deserialize(deserializer)?;
         let Peek { result_type } = serde_json::from_str(raw.get()).map_err(de::Error::custom)?;
         match result_type {
@@ -198,8 +198,8 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Outcome<T> {
     }
 }
 
-/// Every member an answer to `tools/call` can have: they are read in one pass, and which of them
-/// count is decided at the end.
+/// All members that a response to `tools/call` can have. They are read in one pass, and the type of the
+/// response is determined at the end.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct CallToolMembers {
@@ -259,7 +259,7 @@ impl<'de> Deserialize<'de> for CallToolOutcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut members = CallToolMembers::deserialize(deserializer)?;
         match (members.result_type, members.task.take()) {
-            // 2025-11-25 wraps the task and names no type.
+            // 2025-11-25 wraps the task and has no result type.
             (None, Some(task)) => {
                 let result = LegacyCreateTaskResult {
                     task,

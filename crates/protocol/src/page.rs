@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Meta, setter::setters};
 
-/// Where the next page of a list starts. Only the server that made it knows what it means.
+/// The position of the next page of a list. It is opaque: only the server that created it can interpret
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Cursor(pub String);
 
 impl Cursor {
-    /// The text of the cursor.
+    /// Returns the text of the cursor.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -34,21 +35,21 @@ impl<T: Into<String>> From<T> for Cursor {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PaginatedRequestParams {
-    /// The cursor of the page before.
+    /// The cursor from the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<Cursor>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl PaginatedRequestParams {
-    /// Asks for the first page.
+    /// Requests the first page.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks for the page after this cursor.
+    /// Requests the page after this cursor.
     pub fn after(cursor: impl Into<Cursor>) -> Self {
         Self {
             cursor: Some(cursor.into()),

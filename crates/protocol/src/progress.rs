@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Meta, envelope::Id, json, meta, setter::setters};
 
-/// Ties progress notifications to the request that asked for them.
+/// The token that connects progress notifications with their request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ProgressToken(pub Id);
@@ -18,7 +18,7 @@ impl<T: Into<Id>> From<T> for ProgressToken {
 }
 
 impl Meta {
-    /// The token for progress notifications.
+    /// Returns the token for progress notifications.
     pub fn progress_token(&self) -> Option<ProgressToken> {
         self.read(meta::key::PROGRESS_TOKEN)
     }
@@ -35,32 +35,32 @@ impl fmt::Display for ProgressToken {
     }
 }
 
-/// Says how far a request is: `notifications/progress`.
+/// The params of `notifications/progress`: the progress of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ProgressNotificationParams {
     /// The token of the request.
     pub progress_token: ProgressToken,
-    /// How far it is; grows with each notification.
+    /// The progress so far; it grows with each notification.
     #[serde(serialize_with = "json::number")]
     pub progress: f64,
-    /// Where it ends, if known.
+    /// The total, if known.
     #[serde(
         skip_serializing_if = "Option::is_none",
         serialize_with = "json::number_option"
     )]
     pub total: Option<f64>,
-    /// A message about the current step, for people.
+    /// A message for the user about the current step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl ProgressNotificationParams {
-    /// How far the request with this token is.
+    /// Creates the params for the request with this token.
     pub fn new(token: impl Into<ProgressToken>, progress: f64) -> Self {
         Self {
             progress_token: token.into(),

@@ -1,4 +1,4 @@
-//! Prompts: texts a server offers for a conversation with a model.
+//! Prompts: templates of a server for messages to a model.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -8,31 +8,31 @@ use crate::{
     cache::cacheable, json, setter::setters,
 };
 
-/// A text a server offers, with gaps to fill.
+/// A prompt of a server, with arguments to fill in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Prompt {
-    /// The name for programs.
+    /// The name for programmatic use.
     pub name: String,
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// A description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The gaps to fill.
+    /// The arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Vec<PromptArgument>>,
-    /// Pictures for it.
+    /// Icons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl Prompt {
-    /// A prompt by its name.
+    /// Creates a prompt with a name.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -40,13 +40,13 @@ impl Prompt {
         }
     }
 
-    /// Adds a gap to fill.
+    /// Adds an argument.
     pub fn with_argument(mut self, argument: PromptArgument) -> Self {
         self.arguments.get_or_insert_default().push(argument);
         self
     }
 
-    /// Adds a picture.
+    /// Adds an icon.
     pub fn with_icon(mut self, icon: Icon) -> Self {
         self.icons.get_or_insert_default().push(icon);
         self
@@ -61,13 +61,13 @@ setters! {
     }
 }
 
-/// A gap in a prompt.
+/// An argument of a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptArgument {
-    /// The name for programs.
+    /// The name for programmatic use.
     pub name: String,
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// A description.
@@ -79,7 +79,7 @@ pub struct PromptArgument {
 }
 
 impl PromptArgument {
-    /// A gap by its name, which may be left empty.
+    /// Creates an optional argument with a name.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -87,7 +87,7 @@ impl PromptArgument {
         }
     }
 
-    /// Says that it must be filled.
+    /// Makes the argument required.
     pub fn required(mut self) -> Self {
         self.required = Some(true);
         self
@@ -101,7 +101,7 @@ setters! {
     }
 }
 
-/// One turn of the conversation a prompt makes.
+/// One message of the conversation in a prompt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptMessage {
@@ -112,7 +112,7 @@ pub struct PromptMessage {
 }
 
 impl PromptMessage {
-    /// Something one side says.
+    /// Creates a message of this role.
     pub fn new(role: Role, content: impl Into<ContentBlock>) -> Self {
         Self {
             role,
@@ -120,12 +120,12 @@ impl PromptMessage {
         }
     }
 
-    /// Something the user says.
+    /// Creates a message of the user.
     pub fn user(content: impl Into<ContentBlock>) -> Self {
         Self::new(Role::User, content)
     }
 
-    /// Something the model says.
+    /// Creates a message of the assistant.
     pub fn assistant(content: impl Into<ContentBlock>) -> Self {
         Self::new(Role::Assistant, content)
     }
@@ -138,10 +138,10 @@ impl PromptMessage {
 pub struct ListPromptsResult {
     /// The prompts of this page.
     pub prompts: Vec<Prompt>,
-    /// Where the next page starts, if there is one.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
-    /// For how many milliseconds the page is fresh.
+    /// How many milliseconds the page is fresh.
     #[serde(
         default,
         deserialize_with = "json::millis",
@@ -151,7 +151,7 @@ pub struct ListPromptsResult {
     /// Whether the cached page may be shared between callers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -160,7 +160,7 @@ pub struct ListPromptsResult {
 }
 
 impl ListPromptsResult {
-    /// The only page of a list.
+    /// Creates a list with a single page.
     pub fn new(prompts: Vec<Prompt>) -> Self {
         Self {
             prompts,
@@ -183,24 +183,24 @@ setters! {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct GetPromptRequestParams {
-    /// The prompt wanted.
+    /// The name of the prompt.
     pub name: String,
     /// The arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<IndexMap<String, String>>,
-    /// Answers to what the server asked in the round before.
+    /// The answers to the server's questions of the previous round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<InputResponses>,
-    /// The state the server sent in the round before, unchanged.
+    /// The state that the server sent in the previous round, unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl GetPromptRequestParams {
-    /// A prompt with its gaps left empty.
+    /// Creates the params for a prompt without arguments.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -208,7 +208,7 @@ impl GetPromptRequestParams {
         }
     }
 
-    /// Fills a gap.
+    /// Sets an argument.
     pub fn with_argument(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.arguments
             .get_or_insert_default()
@@ -232,9 +232,9 @@ pub struct GetPromptResult {
     /// The description of the prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The conversation it makes.
+    /// The messages of the prompt.
     pub messages: Vec<PromptMessage>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -243,7 +243,7 @@ pub struct GetPromptResult {
 }
 
 impl GetPromptResult {
-    /// This conversation.
+    /// Creates a result with these messages.
     pub fn new(messages: Vec<PromptMessage>) -> Self {
         Self {
             messages,

@@ -4,38 +4,38 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::{Annotations, Icon, Meta, OtherMembers, json, setter::setters};
 
-/// Something a client can read by its URI.
+/// A resource, which clients can read by its URI.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Resource {
-    /// Where it is.
+    /// The URI.
     pub uri: String,
-    /// The name for programs.
+    /// The name for programmatic use.
     pub name: String,
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Its media type, if known.
+    /// The media type, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// Its size in bytes before any encoding, if known.
+    /// The size in bytes before any encoding, if known.
     #[serde(
         default,
         deserialize_with = "json::whole_option",
         skip_serializing_if = "Option::is_none"
     )]
     pub size: Option<u64>,
-    /// Pictures for it.
+    /// Icons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The audience and the priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -44,7 +44,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// A resource by its address and name.
+    /// Creates a resource with a URI and a name.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -53,7 +53,7 @@ impl Resource {
         }
     }
 
-    /// Adds a picture.
+    /// Adds an icon.
     pub fn with_icon(mut self, icon: Icon) -> Self {
         self.icons.get_or_insert_default().push(icon);
         self
@@ -71,37 +71,37 @@ setters! {
     }
 }
 
-/// A family of resources whose URIs follow an RFC 6570 template.
+/// A group of resources whose URIs follow an RFC 6570 template.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceTemplate {
-    /// The template of the URIs.
+    /// The URI template.
     pub uri_template: String,
-    /// The name for programs.
+    /// The name for programmatic use.
     pub name: String,
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The media type of all of them, if they have one.
+    /// The media type, if all resources have the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// Pictures for them.
+    /// Icons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// The audience and the priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl ResourceTemplate {
-    /// A family of resources by the template of its addresses and its name.
+    /// Creates a resource template with a URI template and a name.
     pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri_template: uri_template.into(),
@@ -121,7 +121,7 @@ setters! {
     }
 }
 
-/// The contents of a resource: text, or bytes.
+/// The contents of a resource: text or bytes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -133,7 +133,7 @@ pub enum ResourceContents {
 }
 
 impl ResourceContents {
-    /// The address of the resource, or of the part of it that this is.
+    /// Returns the URI of the resource, or of the part of it that this is.
     pub fn uri(&self) -> &str {
         match self {
             Self::Text(contents) => &contents.uri,
@@ -141,7 +141,7 @@ impl ResourceContents {
         }
     }
 
-    /// The media type, if known.
+    /// Returns the media type, if known.
     pub fn mime_type(&self) -> Option<&str> {
         match self {
             Self::Text(contents) => contents.mime_type.as_deref(),
@@ -212,14 +212,14 @@ impl From<BlobResourceContents> for ResourceContents {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TextResourceContents {
-    /// Where it is.
+    /// The URI.
     pub uri: String,
-    /// Its media type, if known.
+    /// The media type, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The text.
     pub text: String,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -228,7 +228,7 @@ pub struct TextResourceContents {
 }
 
 impl TextResourceContents {
-    /// Text at this address.
+    /// Creates text contents with this URI.
     pub fn new(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -250,14 +250,14 @@ setters! {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BlobResourceContents {
-    /// Where it is.
+    /// The URI.
     pub uri: String,
-    /// Its media type, if known.
+    /// The media type, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The bytes in base64.
     pub blob: String,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -266,7 +266,7 @@ pub struct BlobResourceContents {
 }
 
 impl BlobResourceContents {
-    /// Bytes, in base64, at this address.
+    /// Creates binary contents with this URI, from base64 data.
     pub fn new(uri: impl Into<String>, blob: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),

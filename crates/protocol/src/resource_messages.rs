@@ -14,10 +14,10 @@ use crate::{
 pub struct ListResourcesResult {
     /// The resources of this page.
     pub resources: Vec<Resource>,
-    /// Where the next page starts, if there is one.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
-    /// For how many milliseconds the page is fresh.
+    /// How many milliseconds the page is fresh.
     #[serde(
         default,
         deserialize_with = "json::millis",
@@ -27,7 +27,7 @@ pub struct ListResourcesResult {
     /// Whether the cached page may be shared between callers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -36,7 +36,7 @@ pub struct ListResourcesResult {
 }
 
 impl ListResourcesResult {
-    /// The only page of a list.
+    /// Creates a list with a single page.
     pub fn new(resources: Vec<Resource>) -> Self {
         Self {
             resources,
@@ -61,10 +61,10 @@ setters! {
 pub struct ListResourceTemplatesResult {
     /// The templates of this page.
     pub resource_templates: Vec<ResourceTemplate>,
-    /// Where the next page starts, if there is one.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
-    /// For how many milliseconds the page is fresh.
+    /// How many milliseconds the page is fresh.
     #[serde(
         default,
         deserialize_with = "json::millis",
@@ -74,7 +74,7 @@ pub struct ListResourceTemplatesResult {
     /// Whether the cached page may be shared between callers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -83,7 +83,7 @@ pub struct ListResourceTemplatesResult {
 }
 
 impl ListResourceTemplatesResult {
-    /// The only page of a list.
+    /// Creates a list with a single page.
     pub fn new(resource_templates: Vec<ResourceTemplate>) -> Self {
         Self {
             resource_templates,
@@ -105,15 +105,15 @@ setters! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResourceRequestParams {
-    /// The resource meant.
+    /// The URI of the resource.
     pub uri: String,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl ResourceRequestParams {
-    /// Names a resource.
+    /// Creates the params for a resource.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -133,21 +133,21 @@ setters! {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ReadResourceRequestParams {
-    /// The resource to read.
+    /// The URI of the resource.
     pub uri: String,
-    /// Answers to what the server asked in the round before.
+    /// The answers to the server's questions of the previous round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<InputResponses>,
-    /// The state the server sent in the round before, unchanged.
+    /// The state that the server sent in the previous round, unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl ReadResourceRequestParams {
-    /// Asks for a resource.
+    /// Creates the params for reading a resource.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -171,7 +171,7 @@ setters! {
 pub struct ReadResourceResult {
     /// The contents: one entry, or one for each part.
     pub contents: Vec<ResourceContents>,
-    /// For how many milliseconds the contents are fresh.
+    /// How many milliseconds the contents are fresh.
     #[serde(
         default,
         deserialize_with = "json::millis",
@@ -181,7 +181,7 @@ pub struct ReadResourceResult {
     /// Whether the cached contents may be shared between callers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -190,7 +190,7 @@ pub struct ReadResourceResult {
 }
 
 impl ReadResourceResult {
-    /// These contents.
+    /// Creates a result with these contents.
     pub fn new(contents: Vec<ResourceContents>) -> Self {
         Self {
             contents,
@@ -207,13 +207,13 @@ setters! {
     }
 }
 
-/// Says that a resource changed: `notifications/resources/updated`.
+/// The params of `notifications/resources/updated`: a resource has changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResourceUpdatedNotificationParams {
-    /// The resource, or a part of the one that was subscribed to.
+    /// The URI of the resource, or of a part of the subscribed resource.
     pub uri: String,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -222,7 +222,7 @@ pub struct ResourceUpdatedNotificationParams {
 }
 
 impl ResourceUpdatedNotificationParams {
-    /// Names the resource that changed.
+    /// Creates the params for the changed resource.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),

@@ -3,12 +3,12 @@
 use crate::word::open_words;
 
 open_words! {
-    /// One side of a conversation with a model.
+    /// The role of a speaker in a conversation with a model.
     ///
-    /// The specification has two. A word that it does not have is kept as it came, so that one
-    /// message of a `system` does not make the others unreadable.
+    /// The specification has two. An unknown role is kept unchanged, so that a single `system` message
+    /// does not make the others unreadable.
     Role {
-        /// The user, or the program that speaks for them.
+        /// The user, or the program that acts for the user.
         User = "user",
         /// The model.
         Assistant = "assistant",

@@ -1,4 +1,4 @@
-//! Roots: the places a client lets a server work in.
+//! Roots: folders and files that a client lets a server work in.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Meta, OtherMembers, setter::setters};
 
-/// A place a server may work in.
+/// A folder or file that a server may work in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Root {
-    /// Where it is: a `file:` URI.
+    /// The URI, a `file:` URI.
     pub uri: String,
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl Root {
-    /// A place by its address.
+    /// Creates a root with this URI.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -29,7 +29,7 @@ impl Root {
         }
     }
 
-    /// A folder by its absolute path, with its name.
+    /// Creates a root for a folder from its absolute path, with the folder's name.
     ///
     /// ```
     /// let root = turnbuckle_protocol::Root::folder("/home/ada/my notes".as_ref());
@@ -81,9 +81,9 @@ setters! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListRootsResult {
-    /// The places.
+    /// The roots.
     pub roots: Vec<Root>,
-    /// Anything else the sender attached. Until 2025-11-25.
+    /// Metadata that the sender attached (`_meta`). Until 2025-11-25.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -92,7 +92,7 @@ pub struct ListRootsResult {
 }
 
 impl ListRootsResult {
-    /// These places.
+    /// Creates a result with these roots.
     pub fn new(roots: Vec<Root>) -> Self {
         Self {
             roots,

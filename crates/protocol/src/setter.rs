@@ -1,9 +1,10 @@
 //! `with_*` methods for the optional fields of wire types.
 
-/// Writes a method for each optional field, which sets the field and returns the value.
+/// Generates a method for each optional field, which sets the field and returns the value.
 ///
-/// Wire types may get fields with every revision, so that only this crate can build them from their
-/// fields. Others begin with `new`, which takes what is required, and add what they need.
+/// Wire types may get new fields with every revision, so only this crate can construct them from their
+/// fields. Other crates use `new`, which takes the required fields, and set the others with these
+/// methods.
 macro_rules! setters {
     (impl $type:ident { $(fn $setter:ident($field:ident: $value:ty);)+ }) => {
         impl $type {

@@ -1,33 +1,33 @@
-//! `subscriptions/listen`: hearing of changes, since 2026-07-28.
+//! `subscriptions/listen`: subscribing to changes, since 2026-07-28.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Meta, OtherMembers, envelope::Id, setter::setters};
 
-/// The kinds of change to be notified of.
+/// The changes to be notified of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SubscriptionFilter {
-    /// The list of tools.
+    /// Changes of the list of tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools_list_changed: Option<bool>,
-    /// The list of prompts.
+    /// Changes of the list of prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts_list_changed: Option<bool>,
-    /// The list of resources.
+    /// Changes of the list of resources.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources_list_changed: Option<bool>,
-    /// Single resources, by URI.
+    /// Changes of single resources, by URI.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_subscriptions: Option<Vec<String>>,
-    /// Single tasks, by id. Belongs to the tasks extension.
+    /// The status of single tasks, by id. Belongs to the tasks extension.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_ids: Option<Vec<String>>,
 }
 
 impl SubscriptionFilter {
-    /// Nothing yet.
+    /// Creates an empty filter.
     pub fn new() -> Self {
         Self::default()
     }
@@ -79,17 +79,17 @@ impl SubscriptionFilter {
         self.resources_list_changed.unwrap_or(false)
     }
 
-    /// The single resources wanted.
+    /// Returns the URIs of the single resources.
     pub fn resources(&self) -> &[String] {
         self.resource_subscriptions.as_deref().unwrap_or_default()
     }
 
-    /// The single tasks wanted.
+    /// Returns the ids of the single tasks.
     pub fn tasks(&self) -> &[String] {
         self.task_ids.as_deref().unwrap_or_default()
     }
 
-    /// Whether nothing is wanted.
+    /// Returns whether the filter is empty.
     pub fn is_empty(&self) -> bool {
         !(self.wants_tools() || self.wants_prompts() || self.wants_resources())
             && self.resources().is_empty()
@@ -101,15 +101,15 @@ impl SubscriptionFilter {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SubscriptionsListenRequestParams {
-    /// The kinds of change to be notified of.
+    /// The changes to be notified of.
     pub notifications: SubscriptionFilter,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl SubscriptionsListenRequestParams {
-    /// Subscribes to these kinds of change.
+    /// Creates the params for these changes.
     pub fn new(notifications: SubscriptionFilter) -> Self {
         Self {
             notifications,
@@ -124,20 +124,20 @@ setters! {
     }
 }
 
-/// Acknowledges the kinds of change that will be reported, first on the stream:
-/// `notifications/subscriptions/acknowledged`.
+/// The params of `notifications/subscriptions/acknowledged`, the first notification of a stream: the
+/// changes that will be reported.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SubscriptionsAcknowledgedNotificationParams {
-    /// The part of what was asked for that the server will tell.
+    /// The requested changes that the server will report.
     pub notifications: SubscriptionFilter,
-    /// The listen request this belongs to, and anything else.
+    /// Metadata, which contains the id of the listen request.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl SubscriptionsAcknowledgedNotificationParams {
-    /// Acknowledges the subscriptions of a listen request.
+    /// Creates the acknowledgement of a listen request.
     pub fn new(listen: &Id, notifications: SubscriptionFilter) -> Self {
         Self {
             notifications,
@@ -152,11 +152,11 @@ setters! {
     }
 }
 
-/// The answer to `subscriptions/listen`, sent when the server ends it in good order.
+/// The answer to `subscriptions/listen`, sent when the server ends the subscription regularly.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SubscriptionsListenResult {
-    /// The listen request this belongs to, and anything else.
+    /// Metadata, which contains the id of the listen request.
     #[serde(rename = "_meta")]
     pub meta: Meta,
     /// Members that the specification does not name.
@@ -165,7 +165,7 @@ pub struct SubscriptionsListenResult {
 }
 
 impl SubscriptionsListenResult {
-    /// Ends a listen request.
+    /// Creates the answer that ends a listen request.
     pub fn new(listen: &Id) -> Self {
         Self {
             meta: Meta::new().with_subscription_id(listen),

@@ -1,7 +1,7 @@
-//! Reads objects whose type is given by one of their members.
+//! Reads objects whose type is determined by one of their members (the tag).
 //!
-//! When that member comes first, as nearly every peer writes it, the rest is read straight into
-//! the right type. In any other order the object is gathered first.
+//! If the tag comes first, as nearly every peer writes it, the rest is read directly as the right type.
+//! Otherwise the object is buffered first.
 
 use std::{fmt, marker::PhantomData};
 
@@ -13,12 +13,12 @@ use serde_json::Value;
 
 use crate::json::{JsonObject, Text};
 
-/// A type that is distinguished from its siblings by one member of the object.
+/// A type that is identified by one member of the object.
 pub(crate) trait Tagged<'de>: Sized {
-    /// The member that names the kind.
+    /// The name of the tag.
     const TAG: &'static str;
 
-    /// Reads the members other than the tag, knowing what the tag said.
+    /// Reads the members other than the tag, whose value is known.
     fn read<D: Deserializer<'de>>(tag: Option<&str>, rest: D) -> Result<Self, D::Error>;
 }
 

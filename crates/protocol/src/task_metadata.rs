@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{json, setter::setters};
 
-/// Asks that a request become a task. Only in 2025-11-25.
+/// A request for a task in the params of a request. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TaskMetadata {
-    /// For how many milliseconds the requester would like it kept.
+    /// How many milliseconds the requester would like the task to be kept.
     #[serde(
         default,
         deserialize_with = "json::millis",
@@ -18,7 +18,7 @@ pub struct TaskMetadata {
 }
 
 impl TaskMetadata {
-    /// A task that is kept for as long as the receiver likes.
+    /// Requests a task that is kept for as long as the receiver likes.
     pub fn new() -> Self {
         Self::default()
     }
@@ -30,17 +30,17 @@ setters! {
     }
 }
 
-/// Names the task a message belongs to, in `_meta`. Only in 2025-11-25.
+/// The task that a message belongs to, in `_meta`. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RelatedTask {
-    /// The task.
+    /// The id of the task.
     pub task_id: String,
 }
 
 impl RelatedTask {
-    /// A task by its id.
+    /// Refers to a task by its id.
     pub fn new(id: impl Into<String>) -> Self {
         Self { task_id: id.into() }
     }

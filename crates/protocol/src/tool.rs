@@ -8,14 +8,14 @@ use crate::{
     setter::setters, word::open_words,
 };
 
-/// Something a model may call, and what it takes and returns.
+/// A tool: a function of a server that a model may call, with its arguments and its result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Tool {
-    /// The name a call uses.
+    /// The name, which calls use.
     pub name: String,
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The description, for the model.
@@ -23,28 +23,28 @@ pub struct Tool {
     pub description: Option<String>,
     /// The JSON Schema of the arguments; its root describes an object.
     pub input_schema: JsonObject,
-    /// The JSON Schema of the structured result. An object until 2025-11-25, anything since.
+    /// The JSON Schema of the structured content. An object until 2025-11-25, any JSON since then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// Hints about its effects.
+    /// Hints about the effects of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
     /// Whether the tool may run as a task. Only in 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub execution: Option<ToolExecution>,
-    /// Pictures for it.
+    /// Icons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl Tool {
-    /// A tool by its name and the schema of its arguments.
+    /// Creates a tool with a name and the schema of its arguments.
     ///
-    /// Every revision wants the root of that schema to say `"type": "object"`, so it is added
-    /// where it is missing.
+    /// Every revision requires `"type": "object"` at the root of that schema, so it is added if it is
+    /// missing.
     ///
     /// ```
     /// use turnbuckle_protocol::Tool;
@@ -63,7 +63,7 @@ impl Tool {
         }
     }
 
-    /// Says whether it may run as a task of 2025-11-25.
+    /// Sets whether the tool may run as a task of 2025-11-25.
     pub fn with_task_support(mut self, support: TaskSupport) -> Self {
         self.execution = Some(ToolExecution {
             task_support: Some(support),
@@ -71,7 +71,7 @@ impl Tool {
         self
     }
 
-    /// Adds a picture.
+    /// Adds an icon.
     pub fn with_icon(mut self, icon: Icon) -> Self {
         self.icons.get_or_insert_default().push(icon);
         self
@@ -93,7 +93,7 @@ setters! {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolAnnotations {
-    /// The name for people, in the place older revisions look for it.
+    /// The display name, in the place where older revisions expect it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Whether the tool only reads. Defaults to false.
@@ -105,33 +105,34 @@ pub struct ToolAnnotations {
     /// Whether a repeated call with the same arguments has no further effect. Defaults to false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// Whether it deals with things outside the server's own domain. Defaults to true.
+    /// Whether the tool interacts with external systems. Defaults to true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
 
 impl ToolAnnotations {
-    /// No hints.
+    /// Creates empty annotations.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether the tool only reads, according to its hints.
+    /// Returns whether the tool only reads, according to its hints.
     pub fn is_read_only(&self) -> bool {
         self.read_only_hint.unwrap_or(false)
     }
 
-    /// Whether changes may be destructive, according to its hints.
+    /// Returns whether changes may be destructive, according to its hints.
     pub fn is_destructive(&self) -> bool {
         !self.is_read_only() && self.destructive_hint.unwrap_or(true)
     }
 
-    /// Whether a repeated call with the same arguments has no further effect.
+    /// Returns whether a repeated call with the same arguments has no further effect, according to its
+    /// hints.
     pub fn is_idempotent(&self) -> bool {
         self.is_read_only() || self.idempotent_hint.unwrap_or(false)
     }
 
-    /// Whether it deals with things outside the server's own domain.
+    /// Returns whether the tool interacts with external systems, according to its hints.
     pub fn is_open_world(&self) -> bool {
         self.open_world_hint.unwrap_or(true)
     }
@@ -147,18 +148,18 @@ setters! {
     }
 }
 
-/// How a tool may be run. Only in 2025-11-25.
+/// How a tool may run. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolExecution {
-    /// Whether a call may become a task; forbidden if not said.
+    /// Whether a call may become a task; forbidden if it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_support: Option<TaskSupport>,
 }
 
 impl ToolExecution {
-    /// Whether a call may become a task.
+    /// Sets whether a call may become a task.
     pub fn new(support: TaskSupport) -> Self {
         Self {
             task_support: Some(support),
@@ -167,16 +168,16 @@ impl ToolExecution {
 }
 
 open_words! {
-    /// Whether a call may become a task of 2025-11-25. A word that is not known here is kept as it
-    /// came, and such a tool is called without a task.
+    /// Whether a call may become a task of 2025-11-25. An unknown value is kept unchanged, and such a
+    /// tool is called without a task.
     #[derive(Default)]
     TaskSupport {
-        /// It may not.
+        /// A call must not become a task.
         #[default]
         Forbidden = "forbidden",
-        /// It may.
+        /// A call may become a task.
         Optional = "optional",
-        /// It must.
+        /// A call must become a task.
         Required = "required",
     }
 }
@@ -188,10 +189,10 @@ open_words! {
 pub struct ListToolsResult {
     /// The tools of this page.
     pub tools: Vec<Tool>,
-    /// Where the next page starts, if there is one.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
-    /// For how many milliseconds the page is fresh.
+    /// How many milliseconds the page is fresh.
     #[serde(
         default,
         deserialize_with = "json::millis",
@@ -201,7 +202,7 @@ pub struct ListToolsResult {
     /// Whether the cached page may be shared between callers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -210,7 +211,7 @@ pub struct ListToolsResult {
 }
 
 impl ListToolsResult {
-    /// The only page of a list.
+    /// Creates a list with a single page.
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
             tools,

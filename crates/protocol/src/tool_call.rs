@@ -13,31 +13,31 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallToolRequestParams {
-    /// The tool to call.
+    /// The name of the tool.
     pub name: String,
-    /// The arguments: an object, kept as its text until the tool's own type is known.
+    /// The arguments: an object, kept as text until the type of the tool's arguments is known.
     #[serde(
         default,
         deserialize_with = "json::raw_object",
         skip_serializing_if = "Option::is_none"
     )]
     pub arguments: Option<Box<RawValue>>,
-    /// Answers to what the server asked in the round before.
+    /// The answers to the server's questions of the previous round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<InputResponses>,
-    /// The state the server sent in the round before, unchanged.
+    /// The state that the server sent in the previous round, unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
-    /// Asks that the call become a task. Only in 2025-11-25.
+    /// Requests that the call become a task. Only in 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl CallToolRequestParams {
-    /// A call without arguments.
+    /// Creates a call without arguments.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -45,10 +45,10 @@ impl CallToolRequestParams {
         }
     }
 
-    /// Sets the arguments, serialised once.
+    /// Sets the arguments. They are serialised once.
     ///
     /// # Errors
-    /// When the value cannot be written as JSON, or is not an object in JSON.
+    /// Fails if the value cannot be serialised as JSON, or is not an object.
     pub fn with_arguments<T: Serialize + ?Sized>(
         mut self,
         arguments: &T,
@@ -99,18 +99,18 @@ impl PartialEq for CallToolRequestParams {
 pub struct CallToolResult {
     /// The content, for the model.
     pub content: Vec<ContentBlock>,
-    /// What programs read, as the text it was serialised to. An object until 2025-11-25, any JSON
-    /// since.
+    /// The structured content for programs, as JSON text. An object until 2025-11-25, any JSON since
+    /// then.
     #[serde(
         default,
         deserialize_with = "json::present",
         skip_serializing_if = "Option::is_none"
     )]
     pub structured_content: Option<Box<RawValue>>,
-    /// Whether the tool failed; the content then says why.
+    /// Whether the tool failed; if so, the content says why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -119,7 +119,7 @@ pub struct CallToolResult {
 }
 
 impl CallToolResult {
-    /// A result of content alone.
+    /// Creates a result with content only.
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
             content,
@@ -127,13 +127,13 @@ impl CallToolResult {
         }
     }
 
-    /// A result of one text.
+    /// Creates a result with a single text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(vec![ContentBlock::text(text)])
     }
 
-    /// A structured result, serialised once, with its JSON as text for peers that read only
-    /// content.
+    /// Creates a result with structured content, serialised once, and with the same JSON as text for
+    /// peers that only read content.
     pub fn structured<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         let raw = json::to_raw(value)?;
         Ok(Self {
@@ -142,7 +142,7 @@ impl CallToolResult {
         })
     }
 
-    /// A failure the model should read.
+    /// Creates a failed result, with a text for the model.
     pub fn error(text: impl Into<String>) -> Self {
         Self {
             is_error: Some(true),
@@ -150,11 +150,11 @@ impl CallToolResult {
         }
     }
 
-    /// Appends the result as JSON: the same that serialising gives, but text is escaped many bytes
-    /// at a time.
+    /// Appends the result as JSON. The output is the same as that of serde, but text is escaped many
+    /// bytes at a time.
     ///
     /// # Errors
-    /// If something inside cannot be written as JSON.
+    /// Fails if a value cannot be serialised as JSON.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
         out.extend_from_slice(br#"{"content":["#);
         for (index, block) in self.content.iter().enumerate() {
@@ -190,13 +190,13 @@ impl CallToolResult {
         Ok(())
     }
 
-    /// Whether the tool failed.
+    /// Returns whether the tool failed.
     pub fn is_error(&self) -> bool {
         self.is_error.unwrap_or(false)
     }
 }
 
-/// A JSON object becomes structured content, with the same as text. Any other value is text:
+/// A JSON object becomes structured content, and the same text. Any other value becomes text only:
 /// structured content is an object in all revisions up to 2025-11-25.
 impl From<Value> for CallToolResult {
     fn from(value: Value) -> Self {

@@ -1,8 +1,7 @@
-//! Trace context: which distributed trace a message belongs to, in the formats of the W3C.
+//! Trace context: the distributed trace that a message belongs to, in the W3C formats.
 //!
-//! `_meta` carries it under three keys without a prefix: `traceparent`, `tracestate` and
-//! `baggage`. What does not follow its format is ignored, as if it were not there: a broken trace
-//! must not break a call.
+//! `_meta` carries it under three keys without a prefix: `traceparent`, `tracestate` and `baggage`. A
+//! value with an invalid format is ignored, because a broken trace must not break a call.
 
 use std::{fmt, str::FromStr};
 
@@ -14,14 +13,14 @@ use crate::{
     meta::key,
 };
 
-/// Bytes of a `tracestate` that are passed on. The format asks for 512 at least.
+/// The limit on bytes of a `tracestate` that are passed on. The format requires at least 512.
 pub const MAX_STATE_BYTES: usize = 512;
-/// Members of a `tracestate`, by its format.
+/// The limit on members of a `tracestate`, from its format.
 const MAX_STATE_MEMBERS: usize = 32;
-/// Bytes of a `baggage`, by its format.
+/// The limit on bytes of a `baggage`, from its format.
 pub const MAX_BAGGAGE_BYTES: usize = 8192;
 
-/// The trace that a message belongs to. At least one of the three is there.
+/// The trace that a message belongs to. At least one of its three parts is present.
 ///
 /// ```
 /// use turnbuckle_protocol::{Meta, TraceContext};
@@ -41,13 +40,13 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// A context of these parts; `None` if every part is missing or malformed.
+    /// Creates a context from its parts; `None` if every part is missing or invalid.
     pub fn new(
         parent: Option<TraceParent>,
         state: Option<&str>,
         baggage: Option<&str>,
     ) -> Option<Self> {
-        // trace-context: without a parent that can be read, the state means nothing.
+        // trace-context: without a valid parent, the state must be ignored.
         let state = state.filter(|state| parent.is_some() && is_state(state));
         let context = Self {
             parent,
@@ -57,14 +56,14 @@ impl TraceContext {
         (context.parent.is_some() || context.baggage.is_some()).then_some(context)
     }
 
-    /// The trace context in `_meta`.
+    /// Reads the trace context in `_meta`.
     pub fn of(meta: &Meta) -> Option<Self> {
         let text = |key| meta.value(key).and_then(Value::as_str);
         let parent = text(key::TRACEPARENT).and_then(|text| text.parse().ok());
         Self::new(parent, text(key::TRACESTATE), text(key::BAGGAGE))
     }
 
-    /// The trace context in the `_meta` of a request.
+    /// Reads the trace context in the `_meta` of a request.
     pub fn of_request(meta: &RequestMeta<'_>) -> Option<Self> {
         let parent = meta.traceparent.and_then(text_of);
         let parent = parent.and_then(|text| text.parse().ok());
@@ -73,22 +72,23 @@ impl TraceContext {
         Self::new(parent, state.as_deref(), baggage.as_deref())
     }
 
-    /// The span that the message comes from.
+    /// Returns the span that the message comes from.
     pub fn parent(&self) -> Option<TraceParent> {
         self.parent
     }
 
-    /// `tracestate`: data of tracing vendors.
+    /// Returns `tracestate`: data of tracing vendors.
     pub fn state(&self) -> Option<&str> {
         self.state.as_deref()
     }
 
-    /// `baggage`: data of applications. It comes from the peer, so trust it no more than the peer.
+    /// Returns `baggage`: data of applications. It comes from the peer, so trust it no more than the
+    /// peer.
     pub fn baggage(&self) -> Option<&str> {
         self.baggage.as_deref()
     }
 
-    /// The keys of `_meta` and their values.
+    /// Returns the keys of `_meta` and their values.
     pub fn entries(&self) -> impl Iterator<Item = (&'static str, String)> {
         let parent = self.parent.map(|parent| parent.to_string());
         let state = self.state.as_deref().map(str::to_owned);
@@ -102,7 +102,7 @@ impl TraceContext {
         .filter_map(|(key, value)| Some((key, value?)))
     }
 
-    /// Writes it into `_meta`, except where something is there already.
+    /// Writes the context into `_meta`, unless `_meta` already has a `traceparent`.
     pub fn add_to(&self, meta: &mut Meta) {
         if meta.value(key::TRACEPARENT).is_some() {
             return;
@@ -113,7 +113,7 @@ impl TraceContext {
     }
 }
 
-/// A `traceparent`: the trace, the span in it, and whether it is recorded.
+/// A `traceparent`: the trace, the span in it, and whether the span is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TraceParent {
     trace_id: [u8; 16],
@@ -121,7 +121,7 @@ pub struct TraceParent {
     flags: u8,
 }
 
-/// A `traceparent` that does not follow the format.
+/// The error for an invalid `traceparent`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not a valid `traceparent`: it has a version, a trace id, a span id and flags, as in `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`"
@@ -132,7 +132,8 @@ pub struct BadTraceParent;
 const SAMPLED: u8 = 0x01;
 
 impl TraceParent {
-    /// A parent of these parts; `None` if an id is all zeroes, which the format forbids.
+    /// Creates a parent from its parts; `None` if an id consists of zeroes only, which the format
+    /// forbids.
     pub fn new(trace_id: [u8; 16], span_id: [u8; 8], flags: u8) -> Option<Self> {
         let is_valid = trace_id != [0; 16] && span_id != [0; 8];
         is_valid.then_some(Self {
@@ -142,22 +143,22 @@ impl TraceParent {
         })
     }
 
-    /// The trace.
+    /// Returns the id of the trace.
     pub fn trace_id(&self) -> [u8; 16] {
         self.trace_id
     }
 
-    /// The span.
+    /// Returns the id of the span.
     pub fn span_id(&self) -> [u8; 8] {
         self.span_id
     }
 
-    /// The flags.
+    /// Returns the flags.
     pub fn flags(&self) -> u8 {
         self.flags
     }
 
-    /// Whether the sender records the span.
+    /// Returns whether the sender records the span.
     pub fn is_sampled(&self) -> bool {
         self.flags & SAMPLED != 0
     }
@@ -173,11 +174,12 @@ impl FromStr for TraceParent {
         let trace_id = hex::<16>(next()?)?;
         let span_id = hex::<8>(next()?)?;
         let [flags] = hex::<1>(next()?)?;
-        // trace-context: version ff is forbidden, version 00 ends here, and later ones may go on.
+        // trace-context: version ff is forbidden, version 00 ends here, and later ones may have more
+        // parts.
         if version == 0xff || version == 0 && parts.next().is_some() {
             return Err(BadTraceParent);
         }
-        // Flags of later versions are not ours to pass on.
+        // Unknown flags of later versions must not be passed on.
         let flags = if version == 0 { flags } else { flags & SAMPLED };
         Self::new(trace_id, span_id, flags).ok_or(BadTraceParent)
     }
@@ -191,7 +193,7 @@ impl fmt::Display for TraceParent {
     }
 }
 
-/// Reads hexadecimal digits, which must be small and as many as are wanted.
+/// Parses hexadecimal digits, which must be lower-case and exactly `2 * N`.
 fn hex<const N: usize>(text: &str) -> Result<[u8; N], BadTraceParent> {
     let mut bytes = [0; N];
     if text.len() != 2 * N {

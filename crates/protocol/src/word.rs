@@ -1,6 +1,6 @@
-//! Words of the protocol that peers may extend: the ones we know are variants, any other is kept.
+//! Enums of words that peers may extend: known words are variants, and unknown words are kept.
 
-/// Declares an enum of words with a last variant for all others.
+/// Declares an enum of words, with a last variant for unknown words.
 macro_rules! open_words {
     (
         $(#[$about:meta])*
@@ -11,12 +11,12 @@ macro_rules! open_words {
         #[non_exhaustive]
         pub enum $name {
             $($(#[$doc])* $variant,)+
-            /// A word that is not known here, as it came.
+            /// An unknown word, unchanged.
             Other(Box<str>),
         }
 
         impl $name {
-            /// The word as it is written on the wire.
+            /// Returns the word as it is sent.
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$variant => $text,)+

@@ -6,7 +6,8 @@ use serde_json::Value;
 use super::settings;
 use crate::{JsonObject, extension, setter::setters};
 
-/// The capabilities of a client: fixed at `initialize` in a session, sent with each modern request.
+/// The capabilities of a client: negotiated once by `initialize` in a session, and sent with each
+/// modern request.
 ///
 /// ```
 /// use turnbuckle_protocol::ClientCapabilities;
@@ -42,7 +43,7 @@ pub struct ClientCapabilities {
 }
 
 impl ClientCapabilities {
-    /// No capabilities.
+    /// Creates an empty set of capabilities.
     pub fn new() -> Self {
         Self::default()
     }
@@ -68,8 +69,8 @@ impl ClientCapabilities {
         self
     }
 
-    /// Declares sampling with context: the client can give the model context from this server, or
-    /// from all servers (`includeContext`).
+    /// Declares sampling with context: the client can add context from this server, or from all
+    /// servers, to a sampling request (`includeContext`).
     pub fn with_sampling_context(mut self) -> Self {
         self.sampling
             .get_or_insert_default()
@@ -125,7 +126,7 @@ impl ClientCapabilities {
             .is_some_and(|sampling| sampling.tools.is_some())
     }
 
-    /// The settings of an extension, or `None` if the client does not declare it. Looks into
+    /// Returns the settings of an extension, or `None` if the client does not declare it. Looks into
     /// `extensions` and `experimental`, because older revisions have no `extensions`.
     pub fn extension(&self, id: &str) -> Option<&Value> {
         extension::find(self.extensions.as_ref(), self.experimental.as_ref(), id)

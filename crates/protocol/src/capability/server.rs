@@ -48,7 +48,7 @@ pub struct ServerCapabilities {
 }
 
 impl ServerCapabilities {
-    /// No capabilities.
+    /// Creates an empty set of capabilities.
     pub fn new() -> Self {
         Self::default()
     }
@@ -61,7 +61,7 @@ impl ServerCapabilities {
         self
     }
 
-    /// The settings of an extension, or `None` if the server does not declare it. Looks into
+    /// Returns the settings of an extension, or `None` if the server does not declare it. Looks into
     /// `extensions` and `experimental`, because older revisions have no `extensions`.
     pub fn extension(&self, id: &str) -> Option<&Value> {
         extension::find(self.extensions.as_ref(), self.experimental.as_ref(), id)
@@ -155,14 +155,14 @@ setters! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ServerTasksCapability {
-    /// It answers `tasks/list`.
+    /// The server answers `tasks/list`.
     #[serde(
         default,
         deserialize_with = "settings::lenient",
         skip_serializing_if = "Option::is_none"
     )]
     pub list: Option<JsonObject>,
-    /// It answers `tasks/cancel`.
+    /// The server answers `tasks/cancel`.
     #[serde(
         default,
         deserialize_with = "settings::lenient",

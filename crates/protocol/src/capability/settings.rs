@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use crate::JsonObject;
 
-/// Reads the object; `true` is read as an empty object, `false` and `null` as an absent one.
+/// Reads the object. `true` is read as an empty object, `false` and `null` as a missing one.
 ///
-/// The prose of 2025-11-25 calls some of these leaves booleans while its schema wants objects, so
-/// both are met in the wild.
+/// The prose of 2025-11-25 calls some of these members booleans while its schema requires objects, so
+/// implementations send both.
 pub(super) fn lenient<'de, D>(deserializer: D) -> Result<Option<JsonObject>, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,15 +1,15 @@
-//! Fields of a form that offer choices.
+//! Form fields with choices.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{json, setter::setters};
 
-/// One of several values.
+/// A choice of one value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "string")]
 #[non_exhaustive]
 pub struct UntitledSingleSelectEnumSchema {
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The description of the choice.
@@ -24,7 +24,7 @@ pub struct UntitledSingleSelectEnumSchema {
 }
 
 impl UntitledSingleSelectEnumSchema {
-    /// A choice between these values.
+    /// Creates a choice between these values.
     pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
         Self {
             values: values.into_iter().map(Into::into).collect(),
@@ -41,19 +41,19 @@ setters! {
     }
 }
 
-/// A value with a name for people.
+/// A value with a display name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EnumOption {
     /// The value.
     #[serde(rename = "const")]
     pub value: String,
-    /// The name for people.
+    /// The display name.
     pub title: String,
 }
 
 impl EnumOption {
-    /// A value and its name for people.
+    /// Creates a value with a display name.
     pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
         Self {
             value: value.into(),
@@ -62,12 +62,12 @@ impl EnumOption {
     }
 }
 
-/// One of several values with names for people. Since 2025-11-25.
+/// A choice of one value, with display names. Since 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "string", rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TitledSingleSelectEnumSchema {
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The description of the choice.
@@ -81,7 +81,7 @@ pub struct TitledSingleSelectEnumSchema {
 }
 
 impl TitledSingleSelectEnumSchema {
-    /// A choice between these values.
+    /// Creates a choice between these values.
     pub fn new(options: Vec<EnumOption>) -> Self {
         Self {
             one_of: options,
@@ -98,25 +98,25 @@ setters! {
     }
 }
 
-/// Some of several values. Since 2025-11-25.
+/// A choice of several values. Since 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "array", rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UntitledMultiSelectEnumSchema {
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The description of the choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The fewest choices.
+    /// The minimum number of choices.
     #[serde(
         default,
         deserialize_with = "json::whole_option",
         skip_serializing_if = "Option::is_none"
     )]
     pub min_items: Option<u64>,
-    /// The most choices.
+    /// The maximum number of choices.
     #[serde(
         default,
         deserialize_with = "json::whole_option",
@@ -125,13 +125,13 @@ pub struct UntitledMultiSelectEnumSchema {
     pub max_items: Option<u64>,
     /// The values.
     pub items: EnumItems,
-    /// The initial choice.
+    /// The initial choices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Vec<String>>,
 }
 
 impl UntitledMultiSelectEnumSchema {
-    /// Some of these values.
+    /// Creates a choice of several of these values.
     pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
         Self {
             items: EnumItems::new(values),
@@ -150,7 +150,7 @@ setters! {
     }
 }
 
-/// The values of a field that takes several.
+/// The values of a field with several choices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "string")]
 #[non_exhaustive]
@@ -161,7 +161,7 @@ pub struct EnumItems {
 }
 
 impl EnumItems {
-    /// These values.
+    /// Creates a list of these values.
     pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
         Self {
             values: values.into_iter().map(Into::into).collect(),
@@ -169,25 +169,25 @@ impl EnumItems {
     }
 }
 
-/// Some of several values with names for people. Since 2025-11-25.
+/// A choice of several values, with display names. Since 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "array", rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TitledMultiSelectEnumSchema {
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The description of the choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The fewest choices.
+    /// The minimum number of choices.
     #[serde(
         default,
         deserialize_with = "json::whole_option",
         skip_serializing_if = "Option::is_none"
     )]
     pub min_items: Option<u64>,
-    /// The most choices.
+    /// The maximum number of choices.
     #[serde(
         default,
         deserialize_with = "json::whole_option",
@@ -196,13 +196,13 @@ pub struct TitledMultiSelectEnumSchema {
     pub max_items: Option<u64>,
     /// The values.
     pub items: TitledEnumItems,
-    /// The initial choice.
+    /// The initial choices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Vec<String>>,
 }
 
 impl TitledMultiSelectEnumSchema {
-    /// Some of these values.
+    /// Creates a choice of several of these values.
     pub fn new(options: Vec<EnumOption>) -> Self {
         Self {
             items: TitledEnumItems::new(options),
@@ -221,7 +221,7 @@ setters! {
     }
 }
 
-/// The values, with names for people, of a field that takes several.
+/// The values of a field with several choices, with display names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -231,18 +231,18 @@ pub struct TitledEnumItems {
 }
 
 impl TitledEnumItems {
-    /// These values.
+    /// Creates a list of these values.
     pub fn new(options: Vec<EnumOption>) -> Self {
         Self { any_of: options }
     }
 }
 
-/// One of several values with names for people, as 2025-06-18 writes it.
+/// A choice of one value with display names, in the form of 2025-06-18.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "string", rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LegacyTitledEnumSchema {
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The description of the choice.
@@ -251,7 +251,7 @@ pub struct LegacyTitledEnumSchema {
     /// The values.
     #[serde(rename = "enum")]
     pub values: Vec<String>,
-    /// Their names for people, in the same order.
+    /// The display names of the values, in the same order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enum_names: Option<Vec<String>>,
     /// The initial choice. Since 2025-11-25.
@@ -260,7 +260,7 @@ pub struct LegacyTitledEnumSchema {
 }
 
 impl LegacyTitledEnumSchema {
-    /// A choice between these values.
+    /// Creates a choice between these values.
     pub fn new<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
         Self {
             values: values.into_iter().map(Into::into).collect(),

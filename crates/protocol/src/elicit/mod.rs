@@ -1,4 +1,4 @@
-//! Elicitation: asking a user, by a form or by sending them to a URL.
+//! Elicitation: asking a user with a form, or sending the user to a URL.
 
 mod choice;
 mod params;

@@ -22,7 +22,7 @@ pub enum ElicitRequestParams {
 }
 
 impl ElicitRequestParams {
-    /// The message for the user.
+    /// Returns the message for the user.
     pub fn message(&self) -> &str {
         match self {
             Self::Form(form) => &form.message,
@@ -72,23 +72,23 @@ impl From<ElicitRequestUrlParams> for ElicitRequestParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitRequestFormParams {
-    /// Says that this is a form. It is one also when nothing is said.
+    /// The mode. A request without a mode is a form, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<FormMode>,
     /// The message for the user.
     pub message: String,
     /// The fields of the form.
     pub requested_schema: ElicitSchema,
-    /// Asks that the form become a task. Only in 2025-11-25.
+    /// Requests that the form become a task. Only in 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
-    /// Anything else the sender attached. Until 2025-11-25.
+    /// Metadata that the sender attached (`_meta`). Until 2025-11-25.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl ElicitRequestFormParams {
-    /// A form with these fields.
+    /// Creates a form with these fields.
     pub fn new(message: impl Into<String>, requested_schema: ElicitSchema) -> Self {
         Self {
             mode: Some(FormMode::Form),
@@ -107,7 +107,7 @@ setters! {
     }
 }
 
-/// The word for a form.
+/// The mode of a form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -124,21 +124,21 @@ pub enum FormMode {
 pub struct ElicitRequestUrlParams {
     /// The message for the user.
     pub message: String,
-    /// Where to send them.
+    /// The URL to visit.
     pub url: String,
-    /// Names the visit, so that its end can be told. Only in 2025-11-25, which requires it.
+    /// The id of the visit, for the notification of its end. Only in 2025-11-25, which requires it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation_id: Option<String>,
-    /// Asks that the visit become a task. Only in 2025-11-25.
+    /// Requests that the visit become a task. Only in 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
-    /// Anything else the sender attached. Until 2025-11-25.
+    /// Metadata that the sender attached (`_meta`). Until 2025-11-25.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl ElicitRequestUrlParams {
-    /// A URL to visit.
+    /// Creates a request to visit a URL.
     pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -158,21 +158,20 @@ setters! {
     }
 }
 
-/// Says that what a URL was visited for is done: `notifications/elicitation/complete`. Only in
-/// 2025-11-25.
+/// The params of `notifications/elicitation/complete`: the user is done at a URL. Only in 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitationCompleteNotificationParams {
-    /// The visit.
+    /// The id of the visit.
     pub elicitation_id: String,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl ElicitationCompleteNotificationParams {
-    /// Names the visit.
+    /// Creates the params for the visit with this id.
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             elicitation_id: id.into(),

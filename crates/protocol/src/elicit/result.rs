@@ -11,7 +11,7 @@ use crate::{Meta, OtherMembers, setter::setters};
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ElicitAction {
-    /// They answered, or agreed to visit the URL.
+    /// The user answered the form, or agreed to visit the URL.
     Accept,
     /// The user declined.
     Decline,
@@ -28,7 +28,7 @@ pub struct ElicitResult {
     /// The values of the fields, if the user accepted a form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<IndexMap<String, ElicitValue>>,
-    /// Anything else the sender attached. Until 2025-11-25.
+    /// Metadata that the sender attached (`_meta`). Until 2025-11-25.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -37,7 +37,7 @@ pub struct ElicitResult {
 }
 
 impl ElicitResult {
-    /// They filled in the form.
+    /// Creates the answer of a user who filled in the form.
     ///
     /// ```
     /// # use turnbuckle_protocol::ElicitResult;
@@ -57,7 +57,7 @@ impl ElicitResult {
         }
     }
 
-    /// The user agreed to visit the URL.
+    /// Creates the answer of a user who agreed to visit the URL.
     pub fn accept_visit() -> Self {
         Self {
             action: ElicitAction::Accept,
@@ -67,7 +67,7 @@ impl ElicitResult {
         }
     }
 
-    /// The user declined.
+    /// Creates the answer of a user who declined.
     pub fn decline() -> Self {
         Self {
             action: ElicitAction::Decline,
@@ -77,7 +77,7 @@ impl ElicitResult {
         }
     }
 
-    /// The user closed the question without a choice.
+    /// Creates the answer of a user who closed the question without a choice.
     pub fn cancel() -> Self {
         Self {
             action: ElicitAction::Cancel,
@@ -103,7 +103,7 @@ pub enum ElicitValue {
     Text(String),
     /// A number.
     Number(Number),
-    /// Yes or no.
+    /// A boolean.
     Boolean(bool),
     /// Several choices. Since 2025-11-25.
     Choices(Vec<String>),

@@ -1,4 +1,4 @@
-//! The fields of a form: flat, and of a few kinds only, so that any client can draw them.
+//! The fields of a form: flat, and of a few kinds only, so that any client can show them.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{JsonObject, json, setter::setters, word::open_words};
 
-/// The fields of a form, in the order they are shown.
+/// The fields of a form, in display order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "object")]
 #[non_exhaustive]
@@ -26,18 +26,18 @@ pub struct ElicitSchema {
 }
 
 impl ElicitSchema {
-    /// A form without fields.
+    /// Creates a form without fields.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a field that may be left empty.
+    /// Adds an optional field.
     pub fn with(mut self, name: impl Into<String>, field: impl Into<PrimitiveSchema>) -> Self {
         self.properties.insert(name.into(), field.into());
         self
     }
 
-    /// Adds a field that must be filled in.
+    /// Adds a required field.
     pub fn with_required(
         mut self,
         name: impl Into<String>,
@@ -48,14 +48,14 @@ impl ElicitSchema {
         self.with(name, field)
     }
 
-    /// The initial content of the form: the defaults of the fields that have one.
+    /// Returns the initial content of the form: the defaults of the fields that have one.
     pub fn defaults(&self) -> impl Iterator<Item = (&str, ElicitValue)> {
         self.properties
             .iter()
             .filter_map(|(name, field)| Some((name.as_str(), field.default_value()?)))
     }
 
-    /// Whether a field must be filled in.
+    /// Returns whether a field is required.
     pub fn is_required(&self, name: &str) -> bool {
         self.required
             .iter()
@@ -79,34 +79,34 @@ pub enum PrimitiveSchema {
     String(StringSchema),
     /// A number.
     Number(NumberSchema),
-    /// Yes or no.
+    /// A boolean.
     Boolean(BooleanSchema),
-    /// One of several values.
+    /// A choice of one value.
     SingleSelect(UntitledSingleSelectEnumSchema),
-    /// One of several values with names for people. Since 2025-11-25.
+    /// A choice of one value, with display names. Since 2025-11-25.
     TitledSingleSelect(TitledSingleSelectEnumSchema),
-    /// Some of several values. Since 2025-11-25.
+    /// A choice of several values. Since 2025-11-25.
     MultiSelect(UntitledMultiSelectEnumSchema),
-    /// Some of several values with names for people. Since 2025-11-25.
+    /// A choice of several values, with display names. Since 2025-11-25.
     TitledMultiSelect(TitledMultiSelectEnumSchema),
-    /// One of several values with names for people, as 2025-06-18 writes it.
+    /// A choice of one value with display names, in the form of 2025-06-18.
     LegacyTitled(LegacyTitledEnumSchema),
 }
 
 impl PrimitiveSchema {
-    /// Gives the field a name for people.
+    /// Sets the display name.
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         *self.label_mut().0 = Some(title.into());
         self
     }
 
-    /// Says what belongs in the field.
+    /// Sets the description, which says what belongs in the field.
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         *self.label_mut().1 = Some(description.into());
         self
     }
 
-    /// The title and the description.
+    /// Returns the title and the description.
     fn label_mut(&mut self) -> (&mut Option<String>, &mut Option<String>) {
         match self {
             Self::String(field) => (&mut field.title, &mut field.description),
@@ -120,7 +120,7 @@ impl PrimitiveSchema {
         }
     }
 
-    /// The initial value of the field.
+    /// Returns the initial value of the field.
     pub fn default_value(&self) -> Option<ElicitValue> {
         match self {
             Self::String(field) => field.default.clone().map(Into::into),
@@ -193,20 +193,20 @@ field!(
 #[serde(tag = "type", rename = "string", rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct StringSchema {
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// A description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The fewest characters.
+    /// The minimum number of characters.
     #[serde(
         default,
         deserialize_with = "json::whole_option",
         skip_serializing_if = "Option::is_none"
     )]
     pub min_length: Option<u64>,
-    /// The most characters.
+    /// The maximum number of characters.
     #[serde(
         default,
         deserialize_with = "json::whole_option",
@@ -222,7 +222,7 @@ pub struct StringSchema {
 }
 
 impl StringSchema {
-    /// Any text.
+    /// Creates a field for any text.
     pub fn new() -> Self {
         Self::default()
     }
@@ -240,15 +240,15 @@ setters! {
 }
 
 open_words! {
-    /// A kind of text.
+    /// The format of a text.
     StringFormat {
-        /// An address for mail.
+        /// An e-mail address.
         Email = "email",
         /// A URI.
         Uri = "uri",
-        /// A day.
+        /// A date.
         Date = "date",
-        /// A moment.
+        /// A date and time.
         DateTime = "date-time",
     }
 }
@@ -260,16 +260,16 @@ pub struct NumberSchema {
     /// Whether the number must be an integer.
     #[serde(rename = "type")]
     pub kind: NumberKind,
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// A description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The least value.
+    /// The minimum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Number>,
-    /// The greatest value.
+    /// The maximum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum: Option<Number>,
     /// The initial value. Since 2025-11-25.
@@ -278,12 +278,12 @@ pub struct NumberSchema {
 }
 
 impl NumberSchema {
-    /// Any number.
+    /// Creates a field for any number.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Any whole number.
+    /// Creates a field for any integer.
     pub fn integer() -> Self {
         Self {
             kind: NumberKind::Integer,
@@ -310,28 +310,28 @@ pub enum NumberKind {
     /// Any number.
     #[default]
     Number,
-    /// A whole one.
+    /// An integer.
     Integer,
 }
 
-/// Yes or no.
+/// A boolean.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "boolean")]
 #[non_exhaustive]
 pub struct BooleanSchema {
-    /// The name for people.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The description of the field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The initial choice.
+    /// The initial value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<bool>,
 }
 
 impl BooleanSchema {
-    /// Yes or no.
+    /// Creates a boolean field.
     pub fn new() -> Self {
         Self::default()
     }

@@ -5,16 +5,17 @@ use std::net::IpAddr;
 use super::ElicitRequestUrlParams;
 
 impl ElicitRequestUrlParams {
-    /// Who is behind the URL: what is between the scheme (and a user) and the path, with the port.
+    /// Returns the host in the URL: the text between the scheme (and a user name) and the path, with
+    /// the port.
     pub fn host(&self) -> &str {
         let authority = self.authority();
         let host = authority.rsplit_once('@').map(|(_, host)| host);
         host.unwrap_or(authority)
     }
 
-    /// What a user should be warned of before they agree to the visit: letters that look like
-    /// others, a name before the host that could be taken for it, or a connection that others can
-    /// read. `None` for an ordinary URL.
+    /// Returns a warning to show to the user before the visit: letters that look like others, a user
+    /// name that could be taken for the host, or a connection that others can read. `None` for an
+    /// ordinary URL.
     ///
     /// ```
     /// use turnbuckle_protocol::ElicitRequestUrlParams;
@@ -50,7 +51,7 @@ impl ElicitRequestUrlParams {
     }
 }
 
-/// Whether a host, with or without a port, is the machine of the user.
+/// Whether a host, with or without a port, is the user's own machine.
 fn is_this_machine(host: &str) -> bool {
     let (name, port) = host.rsplit_once(':').unwrap_or((host, ""));
     let is_port = port.bytes().all(|digit| digit.is_ascii_digit());

@@ -2,8 +2,8 @@
 
 use super::Id;
 
-/// The id of an answer that cannot be parsed; `None` if what there is may be anything else. Requests have
-/// ids of their own: a peer may print one that it received.
+/// Returns the id of a response that cannot be parsed, or `None` if the text may be anything else. The
+/// ids of requests are not returned, because a peer may print a request that it received.
 ///
 /// ```
 /// use turnbuckle_protocol::{Id, envelope::id_of_broken_answer};
@@ -34,12 +34,12 @@ struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    /// Goes over the members of an object as far as there are any. What is between the names, strings and
-    /// brackets may be anything.
+    /// Reads the members of an object as far as possible. The text between names, strings and brackets
+    /// may be anything.
     fn read(&mut self, text: &'a str) {
         let bytes = text.as_bytes();
         let (mut at, mut depth) = (0, 1_usize);
-        // The member whose value this is, and where that begins.
+        // The current member, and where its value begins.
         let mut member: Option<(&str, usize)> = None;
         while let Some(byte) = bytes.get(at) {
             match byte {
@@ -71,7 +71,7 @@ impl<'a> Seen<'a> {
             at += 1;
         }
         if let Some((name, _)) = member {
-            // Its value may go on.
+            // The value may be incomplete.
             self.take(name, None);
         }
     }
@@ -87,7 +87,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// The place behind the closing quote of a string.
+/// Returns the position after the closing quote of a string.
 fn end_of_string(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
     loop {

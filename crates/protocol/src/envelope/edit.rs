@@ -1,8 +1,8 @@
-//! Sets, drops or renames members of an object, and keeps all other bytes.
+//! Sets, removes or renames members of an object, and keeps all other bytes.
 //!
-//! A relay passes on what it does not understand: unknown members, numbers as they were spelled,
-//! the order of members, white space and duplicates of members that are not touched. So it edits
-//! text and never writes a value again.
+//! A relay passes on data that it does not understand: unknown members, the notation of numbers, the
+//! order of members, white space, and duplicates of members that are not changed. So it edits the text
+//! and never serialises a value again.
 
 use std::{borrow::Cow, error::Error, fmt, ops::Range};
 
@@ -14,9 +14,9 @@ use super::{
 
 /// Changes to single members of a JSON object.
 ///
-/// A path has the names of members from the outside in: `&["_meta", "progressToken"]`. Where one name
-/// occurs more than once, a change is made to the first of them and the others are dropped, so that no
-/// two readers see different values.
+/// A path consists of the names of members from the outside in: `&["_meta", "progressToken"]`. If a
+/// name occurs more than once, the first member is changed and the others are removed, so that all
+/// readers see the same value.
 ///
 /// ```
 /// use turnbuckle_protocol::envelope::{Edit, Raw};
@@ -50,11 +50,11 @@ enum Action<'a> {
     Rename(&'a str),
 }
 
-/// Something on the way to a member is not an object.
+/// A value in the path of a member is not an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NotAnObject {
-    /// The name of the member that should be one; empty for the value as a whole.
+    /// The name of the member that should be an object; empty for the value as a whole.
     pub member: String,
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for NotAnObject {
 impl Error for NotAnObject {}
 
 impl<'a> Edit<'a> {
-    /// No change yet.
+    /// Creates an edit without changes.
     pub fn new(object: Raw<'a>) -> Self {
         Self {
             object,
@@ -78,13 +78,13 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Sets a member to a value that is JSON. A member that is not there is added at the end, with the
-    /// objects around it.
+    /// Sets a member to a JSON value. A missing member is added at the end, with the missing objects of
+    /// its path.
     pub fn set(self, path: &[&'a str], value: impl Into<Cow<'a, str>>) -> Self {
         self.with(path, Action::Set(value.into()))
     }
 
-    /// Sets a member to a text.
+    /// Sets a member to a string.
     pub fn set_text(self, path: &[&'a str], text: &str) -> Self {
         let mut json = Vec::new();
         write_string(&mut json, text);
@@ -92,12 +92,12 @@ impl<'a> Edit<'a> {
         self.set(path, json)
     }
 
-    /// Drops a member, if it is there.
+    /// Removes a member, if it exists.
     pub fn drop(self, path: &[&'a str]) -> Self {
         self.with(path, Action::Drop)
     }
 
-    /// Gives a member another name, if it is there.
+    /// Renames a member, if it exists.
     pub fn rename(self, path: &[&'a str], name: &'a str) -> Self {
         self.with(path, Action::Rename(name))
     }
@@ -110,15 +110,15 @@ impl<'a> Edit<'a> {
         self
     }
 
-    /// Whether nothing is to be changed.
+    /// Returns whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// The object with the changes.
+    /// Returns the object with the changes.
     ///
     /// # Errors
-    /// If the value is not an object, or a member is to be set inside of something that is not one.
+    /// Fails if the value is not an object, or if a path leads through a value that is not an object.
     pub fn finish(self) -> Result<RawText, NotAnObject> {
         let changes: Vec<&Change<'_>> = self.changes.iter().collect();
         let mut out = String::with_capacity(self.object.get().len() + 128);
@@ -127,10 +127,10 @@ impl<'a> Edit<'a> {
     }
 }
 
-/// Where a member is in the text of its object.
+/// The position of a member in the text of its object.
 struct Place<'a> {
     name: Cow<'a, str>,
-    /// With its quotes.
+    /// Includes the quotes.
     name_at: Range<usize>,
     value_at: Range<usize>,
 }
@@ -152,7 +152,7 @@ fn places(text: &str) -> Result<Vec<Place<'_>>, NotJson> {
     Ok(places)
 }
 
-/// Appends the object with those changes whose path goes on here.
+/// Appends the object with the changes whose paths lead to it.
 fn apply(
     text: &str,
     named: &str,
@@ -198,16 +198,16 @@ fn apply(
     Ok(())
 }
 
-/// Appends what is between two members.
+/// Appends the separator between two members.
 fn put(out: &mut String, separator: &str, is_first: &mut bool) {
     if std::mem::take(is_first) {
         return;
     }
-    // A member before this one was the first and is dropped: what follows it has no comma of its own.
+    // The first member was removed, so the next one has no comma of its own.
     out.push_str(if separator.is_empty() { "," } else { separator });
 }
 
-/// Appends a member that changes are made to. False if it is dropped.
+/// Appends a changed member. Returns false if it was removed.
 fn edited(
     text: &str,
     place: &Place<'_>,
@@ -242,7 +242,7 @@ fn edited(
     Ok(true)
 }
 
-/// Appends members that are set and were not there.
+/// Appends new members.
 fn append(
     changes: &[&Change<'_>],
     done: &[&str],
@@ -387,7 +387,7 @@ mod tests {
         );
     }
 
-    /// Text of a value in one of many spellings.
+    /// The text of a value in one of many notations.
     fn value() -> impl Strategy<Value = String> {
         let leaf = prop::sample::select(
             &[

@@ -1,4 +1,4 @@
-//! Single members of an object, and elements of an array, found without reading the rest.
+//! Finds single members of an object, and elements of an array, without parsing the rest.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use super::{
 };
 
 impl<'a> Raw<'a> {
-    /// A member of an object; the first one, if the name occurs more than once. `None` if there is
-    /// none, or the value is not an object.
+    /// Returns a member of an object; the first one, if the name occurs more than once. Returns `None`
+    /// if there is no such member, or the value is not an object.
     pub fn member(self, name: &str) -> Option<Raw<'a>> {
         let mut found = None;
-        // What follows the member need not be looked at, so the walk ends there with an error.
+        // The rest of the object is not needed, so the scan stops there with an error.
         let _ = Scanner::new(self.get()).members(|scanner, other| {
             let value = scanner.value()?;
             if other == name {
@@ -24,12 +24,12 @@ impl<'a> Raw<'a> {
         found
     }
 
-    /// A member of a member, and so on.
+    /// Returns the member at this path.
     pub fn at(self, path: &[&str]) -> Option<Raw<'a>> {
         path.iter().try_fold(self, |raw, name| raw.member(name))
     }
 
-    /// The members of an object, in order; empty if the value is not an object.
+    /// Returns the members of an object, in order; empty if the value is not an object.
     pub fn members(self) -> Vec<(Cow<'a, str>, Raw<'a>)> {
         let mut all = Vec::new();
         let _ = Scanner::new(self.get()).members(|scanner, name| {
@@ -39,14 +39,14 @@ impl<'a> Raw<'a> {
         all
     }
 
-    /// How many JSON nodes it has, as a message is limited by them.
+    /// Returns the number of JSON nodes, which is limited in messages.
     pub fn nodes(self) -> usize {
         let mut scanner = Scanner::new(self.get());
         let _ = scanner.value();
         scanner.nodes()
     }
 
-    /// The elements of an array; empty if the value is not one.
+    /// Returns the elements of an array; empty if the value is not an array.
     pub fn elements(self) -> Vec<Raw<'a>> {
         let mut all = Vec::new();
         let _ = Scanner::new(self.get()).elements(|element| all.push(element));

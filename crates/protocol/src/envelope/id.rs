@@ -7,19 +7,19 @@ use serde_json::value::RawValue;
 
 /// The id of a request, owned.
 ///
-/// Integers keep their digits, so ids beyond 2^53 (and beyond 64 bits) come back as they were sent.
+/// Integers keep their digits, so ids beyond 2^53 (and beyond 64 bits) are returned unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Id {
     /// An integer that fits 64 bits.
     Int(i64),
-    /// An integer that does not, by its digits.
+    /// An integer beyond 64 bits, as its digits.
     Big(Box<str>),
     /// A string.
     Text(Box<str>),
 }
 
 impl Id {
-    /// The same id, borrowed.
+    /// Returns the same id, borrowed.
     pub fn as_ref(&self) -> IdRef<'_> {
         match self {
             Self::Int(number) => IdRef::Int(*number),
@@ -29,19 +29,19 @@ impl Id {
     }
 }
 
-/// The id of a request, borrowed from the message it came in.
+/// The id of a request, borrowed from its message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum IdRef<'a> {
     /// An integer that fits 64 bits.
     Int(i64),
-    /// An integer that does not, by its digits.
+    /// An integer beyond 64 bits, as its digits.
     Big(Cow<'a, str>),
     /// A string.
     Text(Cow<'a, str>),
 }
 
 impl<'a> IdRef<'a> {
-    /// Reads one JSON token; `None` if it is not a string or an integer.
+    /// Parses one JSON token. Returns `None` if it is not a string or an integer.
     pub fn from_raw(raw: impl Into<super::Raw<'a>>) -> Option<Self> {
         let raw: super::Raw<'a> = raw.into();
         let text = raw.get();
@@ -56,7 +56,7 @@ impl<'a> IdRef<'a> {
         }
     }
 
-    /// An owned copy.
+    /// Converts to an owned id.
     pub fn into_owned(self) -> Id {
         match self {
             Self::Int(number) => Id::Int(number),
@@ -65,7 +65,7 @@ impl<'a> IdRef<'a> {
         }
     }
 
-    /// The same id, borrowed from nothing.
+    /// Converts to an id that borrows nothing.
     pub fn into_static(self) -> IdRef<'static> {
         match self {
             Self::Int(number) => IdRef::Int(number),
@@ -90,7 +90,7 @@ impl<'a> IdRef<'a> {
     }
 }
 
-/// The integer that a number with a fraction of zero is, such as `3.0`.
+/// Parses an integer with a fraction of zero, such as `3.0`.
 #[cold]
 fn whole(text: &str) -> Option<i64> {
     let (digits, zeros) = text.split_once('.')?;
@@ -132,7 +132,7 @@ impl Serialize for Id {
             Self::Text(text) => serializer.serialize_str(text),
             Self::Big(digits) => match digits.parse::<i128>() {
                 Ok(number) => serializer.serialize_i128(number),
-                // Wider still: the digits go out as they came in.
+                // Even larger: the digits are written unchanged.
                 Err(_) => RawValue::from_string(digits.to_string())
                     .map_err(serde::ser::Error::custom)?
                     .serialize(serializer),

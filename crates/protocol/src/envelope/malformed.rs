@@ -1,16 +1,16 @@
-//! Messages that are not valid JSON-RPC, and the errors to answer them with.
+//! Messages that are not valid JSON-RPC, and the errors for their answers.
 
 use super::IdRef;
 
-/// Why a message could not be read, and whom to tell.
+/// Why a message could not be parsed, and the id for the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Malformed<'a> {
     /// The problem.
     pub kind: MalformedKind,
-    /// The id of the request, where it could still be read.
+    /// The id of the request, if it could still be parsed.
     pub id: Option<IdRef<'a>>,
-    /// One clause for the peer's log.
+    /// The reason in one clause, for the peer's log.
     pub message: String,
 }
 
@@ -22,18 +22,18 @@ pub enum MalformedKind {
     NotJson,
     /// JSON, but not a request: −32600.
     NotARequest,
-    /// More values than may be read at once: −32600.
+    /// More values than may be parsed at once: −32600.
     TooManyNodes,
     /// A request whose `params` are not an object: −32602.
     BadParams,
-    /// An id and nothing else: −32600, unless the id is that of a request which waits for an answer.
+    /// Only an id: −32600, unless the id is that of a request which waits for an answer.
     NoOutcome,
-    /// A broken response or notification. JSON-RPC has no answer to either, so it is dropped.
+    /// An invalid response or notification. JSON-RPC has no answer to either, so it is dropped.
     NoAnswer,
 }
 
 impl MalformedKind {
-    /// The JSON-RPC error code to answer with; `None` where the message is to be dropped.
+    /// Returns the JSON-RPC error code for the answer; `None` if the message must be dropped.
     pub fn code(self) -> Option<i64> {
         match self {
             Self::NotJson => Some(-32700),

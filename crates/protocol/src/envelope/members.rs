@@ -1,4 +1,4 @@
-//! A JSON object read one level deep: names, and values still unparsed.
+//! A JSON object parsed one level deep: names, and unparsed values.
 
 use std::borrow::Cow;
 
@@ -10,20 +10,20 @@ use super::{
     scan::{NotJson, Scanner},
 };
 
-/// How many members are kept without allocating: `name`, `arguments`, `_meta` and three more cover
-/// every request of the protocol.
+/// How many members are stored without allocating: `name`, `arguments`, `_meta` and three more are
+/// enough for every request of the protocol.
 const INLINE: usize = 6;
 
-/// The most members that `params` may have. No request of the protocol has a tenth of it; finding
-/// duplicates among very many would take time that grows with their square.
+/// The limit on members of `params`. No request of the protocol has a tenth of it, and the time for
+/// finding duplicates grows with the square of their number.
 pub(super) const MAX_MEMBERS: usize = 256;
 
 type Member<'a> = (Cow<'a, str>, Raw<'a>);
 
-/// The members of an object, in order, each value as the text it came in.
+/// The members of an object, in order, each value as its text.
 ///
-/// Reading `params` this way costs one pass, whatever order the members come in, and leaves
-/// a large argument untouched until its type is known.
+/// Parsing `params` like this takes one pass, whatever the order of the members, and leaves a large
+/// argument unparsed until its type is known.
 #[derive(Clone, Debug, Default)]
 pub struct Members<'a> {
     inline: [Option<Member<'a>>; INLINE],
@@ -33,7 +33,7 @@ pub struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Reads an object; `None` for what is not an object, and for one with a name twice.
+    /// Parses an object. Returns `None` if the value is not an object, or contains a duplicate name.
     pub fn of(raw: Raw<'a>) -> Option<Self> {
         match Params::read(&mut Scanner::new(raw.get())) {
             Ok(Params::Object(members)) => Some(members),
@@ -41,29 +41,30 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// The value of a member.
+    /// Returns the value of a member.
     pub fn get(&self, name: &str) -> Option<Raw<'a>> {
         self.iter()
             .find(|(member, _)| *member == name)
             .map(|(_, value)| value)
     }
 
-    /// `_meta`, read along with the other members; `None` if it is missing or not an object.
+    /// Returns `_meta`, parsed together with the other members; `None` if it is missing or not an
+    /// object.
     pub fn meta(&self) -> Option<&RequestMeta<'a>> {
         self.meta.as_ref()
     }
 
-    /// The whole object as it came, white space included; `None` if there was no object.
+    /// Returns the text of the whole object, white space included; `None` if there was no object.
     pub fn raw(&self) -> Option<Raw<'a>> {
         self.raw
     }
 
-    /// The text of a member that is a string.
+    /// Returns the text of a member that is a string.
     pub fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         self.get(name).and_then(super::text_of)
     }
 
-    /// Every member, in the order of the message.
+    /// Returns all members, in the order of the message.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Raw<'a>)> {
         self.inline
             .iter()
@@ -72,18 +73,18 @@ impl<'a> Members<'a> {
             .map(|(name, value)| (&**name, *value))
     }
 
-    /// Whether there is no member at all.
+    /// Returns whether there are no members.
     pub fn is_empty(&self) -> bool {
         self.inline[0].is_none()
     }
 
-    /// Reads all members as one typed value. Writes the object again for it, so that every type
-    /// reads it as it would a message: for requests that are not on the hot path.
+    /// Parses all members as one typed value. This serialises the object again, so that every type is
+    /// parsed as from a message. Use it for requests where speed does not matter.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.to_raw().get())
     }
 
-    /// The object as one JSON text.
+    /// Returns the object as one JSON text.
     #[expect(
         clippy::missing_panics_doc,
         reason = "made of members that were JSON already"
@@ -102,7 +103,7 @@ impl<'a> Members<'a> {
         RawValue::from_string(text).expect("made of valid members")
     }
 
-    /// Gives the name back if it is there already.
+    /// Returns the name as an error if it already exists.
     fn insert(&mut self, name: Cow<'a, str>, value: Raw<'a>) -> Result<(), Cow<'a, str>> {
         for slot in &mut self.inline {
             match slot {
@@ -136,10 +137,10 @@ pub(super) enum Params<'a> {
 }
 
 impl<'a> Params<'a> {
-    /// Passes over the value of `params`.
+    /// Scans the value of `params`.
     pub(super) fn read(scanner: &mut Scanner<'a>) -> Result<Self, NotJson> {
         if scanner.peek() != Some(b'{') {
-            // Some clients write `"params": null` where they mean none.
+            // Some clients write `"params": null` instead of leaving the params out.
             return Ok(if scanner.value()?.is_null() {
                 Self::Object(Members::default())
             } else {
@@ -162,7 +163,7 @@ impl<'a> Params<'a> {
                 scanner.value()?
             };
             count += 1;
-            // Once it is refused, the rest must still be JSON.
+            // After an error, the rest must still be valid JSON.
             if duplicate.is_none() && count <= MAX_MEMBERS {
                 duplicate = members.insert(name, value).err();
             }

@@ -1,4 +1,4 @@
-//! Messages by their shape: requests, notifications, responses.
+//! The kinds of messages: requests, notifications, responses.
 
 use std::borrow::Cow;
 
@@ -13,18 +13,18 @@ use super::{IdRef, Malformed, Members, Raw};
 pub enum Frame<'a> {
     /// One message.
     One(Message<'a>),
-    /// A batch, which only 2025-03-26 knows. Each element is parsed on its own.
+    /// A batch, which only 2025-03-26 allows. Each element is parsed separately.
     Batch(Vec<Result<Message<'a>, Malformed<'a>>>),
 }
 
 /// One message.
 #[derive(Debug)]
 pub enum Message<'a> {
-    /// Wants an answer.
+    /// Expects a response.
     Request(Request<'a>),
-    /// Wants none.
+    /// Expects no response.
     Notification(Notification<'a>),
-    /// Is one.
+    /// The response to a request.
     Response(Response<'a>),
 }
 
@@ -32,7 +32,7 @@ pub enum Message<'a> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// The id that the answer must carry.
+    /// The id of the request, which the response repeats.
     pub id: IdRef<'a>,
     /// The method.
     pub method: Cow<'a, str>,
@@ -61,7 +61,7 @@ pub struct Response<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// A request with this id, for this method.
+    /// Creates a request.
     pub fn new(id: IdRef<'a>, method: impl Into<Cow<'a, str>>, params: Members<'a>) -> Self {
         Self {
             id,
@@ -72,7 +72,7 @@ impl<'a> Request<'a> {
 }
 
 impl<'a> Notification<'a> {
-    /// A notification of this name.
+    /// Creates a notification.
     pub fn new(method: impl Into<Cow<'a, str>>, params: Members<'a>) -> Self {
         Self {
             method: method.into(),
@@ -82,7 +82,7 @@ impl<'a> Notification<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// A response to the request with this id; to one whose id could not be read, if `None`.
+    /// Creates a response to the request with this id; `None` if the id could not be read.
     pub fn new(id: Option<IdRef<'a>>, outcome: Result<Raw<'a>, Raw<'a>>) -> Self {
         Self { id, outcome }
     }

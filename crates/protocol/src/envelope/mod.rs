@@ -1,8 +1,8 @@
-//! The JSON-RPC 2.0 envelope: what every message looks like before anyone asks what it means.
+//! The JSON-RPC 2.0 envelope: the form of every message, independent of its method.
 //!
-//! [`parse`] reads one message in one pass and borrows everything from it: members of `params` stay
-//! unparsed until the code that knows their type reads them. The `write_*` functions append whole
-//! messages to a buffer. Nothing here panics on input, and nothing recurses into it.
+//! [`parse`] parses one message in one pass and borrows everything from it: members of `params` stay
+//! unparsed until the code that knows their type parses them. The `write_*` functions append whole
+//! messages to a buffer. No input causes a panic, and nothing is recursive.
 
 mod broken_answer;
 mod edit;

@@ -1,4 +1,4 @@
-//! The nesting of a position in JSON: its depth, arrays and objects.
+//! The nesting at a position in JSON: its depth, and the open arrays and objects.
 
 /// A JSON container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,12 +7,11 @@ pub(super) enum Nested {
     Array,
 }
 
-/// The objects and arrays that are open, one bit each. Those beyond the first 64 levels are put
-/// aside in words.
+/// The open objects and arrays, one bit each. Levels beyond the innermost 64 are stored in words.
 #[derive(Default)]
 pub(super) struct Nest {
     depth: usize,
-    /// The innermost levels, the last of them lowest: 1 for an object.
+    /// The innermost levels, the last one in the lowest bit: 1 for an object.
     levels: u64,
     outer: Vec<u64>,
 }

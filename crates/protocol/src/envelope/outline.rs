@@ -1,4 +1,4 @@
-//! Unparsed messages, for tools that show, record or check the messages of others.
+//! Unparsed messages, for tools that show, record or check messages of others.
 
 use std::borrow::Cow;
 
@@ -6,9 +6,9 @@ use super::{Id, IdRef, Raw, scan::Scanner, text_of};
 
 /// The members of a message, valid or not.
 ///
-/// [`parse`](super::parse) refuses a message that breaks the rules of JSON-RPC. This one shows what
-/// such a message says: a response without `jsonrpc` still has its id and its result. Of duplicate
-/// members the last one counts.
+/// [`parse`](super::parse) refuses a message that breaks the rules of JSON-RPC. This type shows the
+/// members of such a message: a response without `jsonrpc` still has its id and its result. If a member
+/// is duplicated, the last one counts.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Outline<'a> {
@@ -24,7 +24,7 @@ pub struct Outline<'a> {
 }
 
 impl<'a> Outline<'a> {
-    /// Reads the members of a message; empty if the message is not a JSON object.
+    /// Parses the members of a message; empty if the message is not a JSON object.
     pub fn of(message: &'a [u8]) -> Self {
         let mut outline = Self::default();
         let Ok(text) = std::str::from_utf8(message) else {
@@ -49,17 +49,17 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// `id`, if it is a string or an integer.
+    /// Returns `id`, if it is a string or an integer.
     pub fn id(&self) -> Option<Id> {
         self.id.and_then(IdRef::from_raw).map(IdRef::into_owned)
     }
 
-    /// `method`, if it is a string.
+    /// Returns `method`, if it is a string.
     pub fn method(&self) -> Option<Cow<'a, str>> {
         self.method.and_then(text_of)
     }
 
-    /// Whether it is a response: a `result` or an `error` without a `method`.
+    /// Returns whether the message is a response: a `result` or an `error` without a `method`.
     pub fn is_response(&self) -> bool {
         self.method.is_none() && (self.result.is_some() || self.error.is_some())
     }

@@ -1,4 +1,4 @@
-//! Bytes to messages.
+//! Parses messages.
 
 use serde::de::IgnoredAny;
 
@@ -9,7 +9,7 @@ use super::{
     text_of,
 };
 
-/// The most messages that a batch may hold: as many as may be in flight at once.
+/// The limit on messages in a batch: as many as requests that may be in progress at once.
 const MAX_BATCH: usize = 1024;
 
 /// The error for a message with too many nodes.
@@ -17,7 +17,7 @@ const TOO_MANY_NODES: &str = "the message has more JSON nodes (values and names,
     each list and object) than the limit allows: send less at once, or raise \
     `Limits::max_json_nodes`";
 
-/// Reads one frame.
+/// Parses one frame.
 ///
 /// ```
 /// use turnbuckle_protocol::envelope::{Frame, Message, parse};
@@ -28,16 +28,16 @@ const TOO_MANY_NODES: &str = "the message has more JSON nodes (values and names,
 /// ```
 ///
 /// # Errors
-/// [`Malformed`] says what is wrong and, where the protocol has an answer to it, which.
+/// [`Malformed`] says what is wrong, and which error to answer with, if any.
 pub fn parse(bytes: &[u8]) -> Result<Frame<'_>, Malformed<'_>> {
     parse_within(bytes, usize::MAX).map(|(frame, _)| frame)
 }
 
-/// Reads one frame of at most so many nodes, and says how many it has.
+/// Parses one frame with at most `max_nodes` nodes, and returns how many it has.
 ///
-/// Nodes measure the memory that the values of a message would take, some eighty bytes each, and
-/// are counted before any value is built: a value is one node, a string one more, a list with elements
-/// three more, an object with members four more, and the name of a member is one.
+/// Nodes measure the memory of the values in a message, about eighty bytes each. They are counted
+/// before any value is built: a value is one node, a string one more, a list with elements three more,
+/// an object with members four more, and the name of a member is one.
 ///
 /// ```
 /// use turnbuckle_protocol::envelope::{MalformedKind, parse_within};
@@ -50,7 +50,7 @@ pub fn parse(bytes: &[u8]) -> Result<Frame<'_>, Malformed<'_>> {
 /// ```
 ///
 /// # Errors
-/// As for [`parse`], and [`MalformedKind::TooManyNodes`].
+/// Those of [`parse`], and [`MalformedKind::TooManyNodes`].
 pub fn parse_within(bytes: &[u8], max_nodes: usize) -> Result<(Frame<'_>, usize), Malformed<'_>> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| not_json(format!("the message is not UTF-8: {error}")))?;
@@ -65,7 +65,7 @@ pub fn parse_within(bytes: &[u8], max_nodes: usize) -> Result<(Frame<'_>, usize)
     }
 }
 
-/// Reads one element of a batch, or any message that is already known to be JSON.
+/// Parses one element of a batch, or any message that is already known to be JSON.
 pub fn parse_member<'a>(raw: impl Into<Raw<'a>>) -> Result<Message<'a>, Malformed<'a>> {
     let raw: Raw<'a> = raw.into();
     let scanner = Scanner::new(raw.get());
@@ -76,7 +76,7 @@ pub fn parse_member<'a>(raw: impl Into<Raw<'a>>) -> Result<Message<'a>, Malforme
     }
 }
 
-/// The members of a message, and how many nodes it has.
+/// Parses the members of a message, and returns them with the number of nodes.
 fn object(mut scanner: Scanner<'_>) -> Result<(Draft<'_>, usize), Malformed<'_>> {
     let mut draft = Draft::default();
     let walked = scanner.members(|scanner, name| draft.take(scanner, &name));
@@ -85,7 +85,7 @@ fn object(mut scanner: Scanner<'_>) -> Result<(Draft<'_>, usize), Malformed<'_>>
     }
     let mut malformed: Malformed<'_> = broken(&scanner);
     if scanner.is_over() {
-        // Most peers write the id before the params, which are what is large.
+        // Most peers write the id before the params, which are the large part.
         malformed.id = draft.id.and_then(IdRef::from_raw);
     }
     Err(malformed)
@@ -94,7 +94,7 @@ fn object(mut scanner: Scanner<'_>) -> Result<(Draft<'_>, usize), Malformed<'_>>
 fn batch(mut scanner: Scanner<'_>) -> Result<(Frame<'_>, usize), Malformed<'_>> {
     let mut elements = Vec::new();
     let walked = scanner.elements(|element| {
-        // One more than there may be is refused; the rest must still be JSON.
+        // A longer batch is refused; the rest must still be valid JSON.
         if elements.len() <= MAX_BATCH {
             elements.push(element);
         }
@@ -121,7 +121,7 @@ fn scalar(mut scanner: Scanner<'_>) -> Malformed<'static> {
     }
 }
 
-/// Has serde say what is wrong, and where.
+/// Parses the message with serde, to find out what is wrong and where.
 #[cold]
 fn broken(scanner: &Scanner<'_>) -> Malformed<'static> {
     if scanner.is_over() {
@@ -143,7 +143,7 @@ fn not_a_request(message: &str) -> Malformed<'static> {
     Malformed::new(MalformedKind::NotARequest, None, message)
 }
 
-/// The members of the envelope as they came, before anyone judges them.
+/// The members of the envelope, not checked yet.
 #[derive(Default)]
 struct Draft<'a> {
     version: Option<Raw<'a>>,
@@ -153,12 +153,12 @@ struct Draft<'a> {
     result: Option<Raw<'a>>,
     error: Option<Raw<'a>>,
     duplicate: Option<&'static str>,
-    /// Whether it has members that no message has.
+    /// Whether there are members that no message has.
     has_others: bool,
 }
 
 impl<'a> Draft<'a> {
-    /// Takes one member.
+    /// Records one member.
     fn take(&mut self, scanner: &mut Scanner<'a>, name: &str) -> Result<(), NotJson> {
         let (slot, name) = match name {
             "jsonrpc" => (&mut self.version, "jsonrpc"),
@@ -234,8 +234,9 @@ impl<'a> Draft<'a> {
             .is_some_and(|version| version.get() == r#""2.0""#)
     }
 
-    /// A message whose method is not text. Some libraries write each member of every message, with
-    /// `null` for those that it does not have, and others leave out a result that is `null`.
+    /// Handles a message whose method is not a string. Some libraries write every possible member of a
+    /// message, with `null` for those that it does not have, and others leave out a result that is
+    /// `null`.
     #[cold]
     fn finish_without_method(self, id: Option<IdRef<'a>>) -> Result<Message<'a>, Malformed<'a>> {
         let has_method = self.method.is_some_and(|method| !method.is_null());
@@ -271,7 +272,7 @@ impl<'a> Draft<'a> {
     }
 
     fn finish_response(self, id: Option<IdRef<'a>>) -> Result<Message<'a>, Malformed<'a>> {
-        // Programs log objects with an `id` and an `error` of their own, which answer nothing.
+        // Log objects of programs may have an `id` and an `error`, and are not responses.
         let id = id.filter(|_| self.version.is_some() || !self.has_others);
         let refuse =
             |message: &str| Err(Malformed::new(MalformedKind::NoAnswer, id.clone(), message));

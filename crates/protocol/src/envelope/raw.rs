@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A JSON value inside a message, unparsed, known to be well-formed.
+/// A well-formed, unparsed JSON value inside a message.
 ///
-/// It corresponds to serde's [`RawValue`], but was found by the pass that read the message, so no
-/// second pass is needed.
+/// It corresponds to serde's [`RawValue`], but was found during the scan of the message, so no second
+/// pass is needed.
 #[derive(Clone, Copy, Debug)]
 pub struct Raw<'a>(&'a str);
 
@@ -21,37 +21,37 @@ impl<'a> Raw<'a> {
         Self(text)
     }
 
-    /// The text.
+    /// Returns the text.
     pub const fn get(self) -> &'a str {
         self.0
     }
 
-    /// Whether the value is an object.
+    /// Returns whether the value is an object.
     pub fn is_object(self) -> bool {
         self.0.starts_with('{')
     }
 
-    /// Whether the value is `null`.
+    /// Returns whether the value is `null`.
     pub fn is_null(self) -> bool {
         self.0 == "null"
     }
 
-    /// Reads it as a type.
+    /// Parses the value as a type.
     ///
     /// # Errors
-    /// When the value is not of that type.
+    /// Fails if the value is not of that type.
     pub fn parse<T: Deserialize<'a>>(self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.0)
     }
 
-    /// The same as serde knows it. Serde looks at all of it once more.
+    /// Converts to serde's type. Serde scans the value once more.
     pub fn value(self) -> &'a RawValue {
-        // It was found to be well-formed; serde has the last word on what that means.
+        // The scan has found it well-formed, but serde checks it again.
         serde_json::from_str(self.0).unwrap_or(RawValue::NULL)
     }
 }
 
-/// A JSON value that has outlived its message, still unparsed. Clones share the text.
+/// An unparsed JSON value that does not borrow from its message. Clones share the text.
 #[derive(Clone, Debug)]
 pub struct RawText(Arc<str>);
 
@@ -61,7 +61,7 @@ impl RawText {
         Self(text.into())
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn raw(&self) -> Raw<'_> {
         Raw(&self.0)
     }
@@ -85,17 +85,17 @@ impl<'a> From<&'a Box<RawValue>> for Raw<'a> {
     }
 }
 
-/// A value inside a message, or one that has outlived its message.
+/// A value that borrows from its message, or owns its text.
 #[derive(Clone, Debug)]
 pub enum Held<'a> {
-    /// Still in the message.
+    /// Borrowed from the message.
     Borrowed(Raw<'a>),
-    /// Taken out of it.
+    /// Owned.
     Owned(Box<RawValue>),
 }
 
 impl Held<'_> {
-    /// The value.
+    /// Returns the value.
     pub fn raw(&self) -> Raw<'_> {
         match self {
             Self::Borrowed(raw) => *raw,
@@ -103,7 +103,7 @@ impl Held<'_> {
         }
     }
 
-    /// The same, taken out of the message.
+    /// Converts to an owned value.
     pub fn into_owned(self) -> Held<'static> {
         Held::Owned(match self {
             Self::Borrowed(raw) => raw.value().to_owned(),

@@ -1,4 +1,4 @@
-//! The part of a request's `_meta` that the protocol itself reads, borrowed.
+//! The members of a request's `_meta` that the protocol uses, borrowed.
 
 use std::borrow::Cow;
 
@@ -33,7 +33,7 @@ pub struct RequestMeta<'a> {
 }
 
 impl<'a> RequestMeta<'a> {
-    /// Reads `_meta`; `None` if it is not an object.
+    /// Parses `_meta`. Returns `None` if it is not an object.
     pub fn from_raw(raw: impl Into<Raw<'a>>) -> Option<Self> {
         let raw: Raw<'a> = raw.into();
         let mut meta = Self::read(&mut Scanner::new(raw.get())).ok()?;
@@ -41,7 +41,7 @@ impl<'a> RequestMeta<'a> {
         Some(meta)
     }
 
-    /// Passes over an object that is a `_meta`.
+    /// Scans an object that is a `_meta`.
     pub(super) fn read(scanner: &mut Scanner<'a>) -> Result<Self, NotJson> {
         let mut meta = Self::default();
         scanner.members(|scanner, name| {
@@ -68,17 +68,17 @@ impl<'a> RequestMeta<'a> {
         })
     }
 
-    /// The progress token, if it is a string or an integer.
+    /// Returns the progress token, if it is a string or an integer.
     pub fn token(&self) -> Option<IdRef<'a>> {
         self.progress_token.and_then(IdRef::from_raw)
     }
 
-    /// Whether `_meta` has a trace context.
+    /// Returns whether `_meta` has a trace context.
     pub fn has_trace(&self) -> bool {
         self.traceparent.is_some() || self.baggage.is_some()
     }
 
-    /// The protocol version, if it is a string.
+    /// Returns the protocol version, if it is a string.
     pub fn version(&self) -> Option<Cow<'a, str>> {
         self.protocol_version.and_then(text_of)
     }

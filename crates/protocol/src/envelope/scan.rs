@@ -1,6 +1,6 @@
 //! The scanner: checks in one pass that a text is JSON, and finds its members.
 //!
-//! Nothing is recursive: how deep values are nested is a matter of one bit a level.
+//! Nothing is recursive: each level of nesting takes one bit.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -10,23 +10,23 @@ use super::{
     special,
 };
 
-/// The text is not JSON, or has more nodes than the limit. The exact problem is only worked out
-/// when it is asked for.
+/// The text is not JSON, or has more nodes than the limit. The exact problem is only determined if it
+/// is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NotJson;
 
-/// What an array costs on top of its elements, and an object on top of its members, in nodes: the
-/// memory that a list allocates for its first elements.
+/// How many nodes an array counts in addition to its elements, and an object in addition to its
+/// members: the memory that a list allocates for its first elements.
 const ARRAY: usize = 3;
 const OBJECT: usize = 4;
 
-/// A place in a text.
+/// A position in a text.
 pub(super) struct Scanner<'a> {
     text: &'a str,
     at: usize,
-    /// The nodes that were passed over.
+    /// The number of nodes so far.
     nodes: usize,
-    /// How many there may be.
+    /// The limit on nodes.
     limit: usize,
 }
 
@@ -40,27 +40,27 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Stops where there are more nodes than this.
+    /// Sets the limit on nodes.
     pub(super) fn with_limit(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
 
-    /// The nodes that were passed over.
+    /// The number of nodes so far.
     pub(super) fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// Whether it stopped because there are too many nodes.
+    /// Whether the scan stopped because there are too many nodes.
     pub(super) fn is_over(&self) -> bool {
         self.nodes > self.limit
     }
 
-    /// All of the text.
+    /// The whole text.
     pub(super) fn text(&self) -> &'a str {
         self.text
     }
 
-    /// The next byte that is not white space, left where it is.
+    /// Returns the next byte that is not white space, without consuming it.
     pub(super) fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         while let Some(byte) = bytes.get(self.at) {
@@ -72,7 +72,7 @@ impl<'a> Scanner<'a> {
         None
     }
 
-    /// Says that nothing but white space is left.
+    /// Checks that only white space is left.
     pub(super) fn end(&mut self) -> Result<(), NotJson> {
         match self.peek() {
             None => Ok(()),
@@ -80,12 +80,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Passes over one value.
+    /// Scans one value.
     pub(super) fn value(&mut self) -> Result<Raw<'a>, NotJson> {
         self.value_by(Self::skip).map(|(raw, ())| raw)
     }
 
-    /// Has `pass` pass over one value, and find something out on the way.
+    /// Scans one value with `pass`, which also returns a result.
     pub(super) fn value_by<T>(
         &mut self,
         pass: impl FnOnce(&mut Self) -> Result<T, NotJson>,
@@ -96,13 +96,13 @@ impl<'a> Scanner<'a> {
         Ok((Raw::found(&self.text[start..self.at]), found))
     }
 
-    /// How many bytes were passed over.
+    /// The number of bytes scanned so far.
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    /// Walks over the members of the object at this position. `member` is given each name and must
-    /// skip the value.
+    /// Scans the members of the object at this position. `member` gets each name and must scan the
+    /// value.
     pub(super) fn members(
         &mut self,
         mut member: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), NotJson>,
@@ -110,7 +110,7 @@ impl<'a> Scanner<'a> {
         self.named_members(|scanner, name, _| member(scanner, name))
     }
 
-    /// The same, with where each name is, its quotes included.
+    /// The same, with the position of each name, including its quotes.
     pub(super) fn named_members(
         &mut self,
         mut member: impl FnMut(&mut Self, Cow<'a, str>, Range<usize>) -> Result<(), NotJson>,
@@ -136,7 +136,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Walks over the elements of the array at this position.
+    /// Scans the elements of the array at this position.
     pub(super) fn elements(&mut self, mut element: impl FnMut(Raw<'a>)) -> Result<(), NotJson> {
         self.expect(b'[')?;
         if self.peek() == Some(b']') {
@@ -153,8 +153,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The name whose quote was just passed. It must be text: half of a character that takes two
-    /// escapes is not.
+    /// Scans a name after its opening quote. It must be valid text: half of a character that takes two
+    /// escapes is invalid.
     fn rest_of_name(&mut self) -> Result<Cow<'a, str>, NotJson> {
         let start = self.at;
         Ok(match self.rest_of_string()? {
@@ -166,7 +166,7 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// Passes over the name of a member and its colon.
+    /// Scans the name of a member and its colon.
     fn skip_name(&mut self) -> Result<(), NotJson> {
         self.nodes += 1;
         self.expect(b'"')?;
@@ -174,7 +174,7 @@ impl<'a> Scanner<'a> {
         self.expect(b':')
     }
 
-    /// Takes the next byte that is not white space.
+    /// Consumes the next byte that is not white space.
     fn token(&mut self) -> Result<u8, NotJson> {
         let byte = self.peek().ok_or(NotJson)?;
         self.at += 1;
@@ -198,7 +198,7 @@ impl<'a> Scanner<'a> {
             }
             match self.token()? {
                 b'"' => {
-                    // Text is kept apart from the value that holds it.
+                    // The text of a string counts separately from its value.
                     self.nodes += 1;
                     self.rest_of_string()?;
                 }
@@ -231,7 +231,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// After a value: closes what ends here, up to the next value.
+    /// Called after a value: closes the containers that end here, up to the next value.
     fn close(&mut self, nest: &mut Nest) -> Result<Next, NotJson> {
         while let Some(kind) = nest.last() {
             match (self.token()?, kind) {
@@ -299,7 +299,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Takes the next byte if it is one of these.
+    /// Consumes the next byte if it is one of these.
     fn is_at(&mut self, wanted: &[u8]) -> bool {
         let next = self.text.as_bytes().get(self.at);
         let is_wanted = next.is_some_and(|byte| wanted.contains(byte));
@@ -319,7 +319,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Whether a string holds any.
+/// Whether a string contains escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Escapes {
     None,
@@ -340,7 +340,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether all of the text is one value, for us and for serde.
+    /// Whether the whole text is one value, according to the scanner and to serde.
     fn verdicts(text: &str) -> (bool, bool) {
         let mut scanner = Scanner::new(text);
         let ours = scanner.value().and_then(|raw| {

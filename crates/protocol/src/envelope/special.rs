@@ -1,26 +1,26 @@
 //! Finds bytes that must be escaped in a JSON string, many at a time.
 //!
-//! Messages are mostly text, and looking at text byte by byte is what costs most in a large one.
-//! Such bytes are rare, so whole blocks are looked at together: a loop over a block without an
-//! early exit is one that the compiler turns into vector instructions.
+//! Messages consist mostly of text, and scanning text byte by byte takes most of the time for a large
+//! one. The bytes to find are rare, so whole blocks are checked at once: the compiler turns a loop over
+//! a block without an early exit into vector instructions.
 
-/// Bytes looked at together in long texts.
+/// How many bytes are checked at once in long texts.
 const BLOCK: usize = 32;
 
-/// Bytes looked at together where it is known, or likely, that one of them is special.
+/// How many bytes are checked at once if one of them is known or likely to be special.
 const WORD: usize = size_of::<u64>();
 
-/// The same byte in every place of a word.
+/// A word with the same byte in every place.
 const fn everywhere(byte: u8) -> u64 {
     u64::from_le_bytes([byte; WORD])
 }
 
-/// The position of the first quote, backslash or control character; the length if there is no such
-/// byte.
+/// Returns the position of the first quote, backslash or control character, or the length if there is
+/// none.
 #[inline]
 pub(super) fn find(bytes: &[u8]) -> usize {
     let mut at = 0;
-    // Names are short: one look settles most of them.
+    // Names are short: one check is enough for most of them.
     if let Some(word) = bytes.first_chunk() {
         match first_in(*word) {
             Some(offset) => return offset,
@@ -49,8 +49,8 @@ fn any_in(block: &[u8; BLOCK]) -> bool {
         .fold(false, |any, byte| any | is_special(*byte))
 }
 
-/// Marks each special byte of a word in its highest bit. Borrows can only run from a marked byte
-/// to those after it, so the first mark is always true.
+/// Marks each special byte of a word in its highest bit. A borrow can only affect the bytes after a
+/// marked one, so the first mark is always correct.
 fn first_in(word: [u8; WORD]) -> Option<usize> {
     let word = u64::from_le_bytes(word);
     let quote = word ^ everywhere(b'"');
@@ -80,7 +80,7 @@ mod tests {
         for byte in edges {
             for length in 0..80 {
                 for at in 0..length {
-                    // What follows is special too, or has its highest bit set.
+                    // The following bytes are special too, or have their highest bit set.
                     for after in [b'x', b'"', 0x00, 0x80, 0xff] {
                         let mut bytes = vec![0xc3; length];
                         bytes[at] = byte;

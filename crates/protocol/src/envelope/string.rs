@@ -1,11 +1,12 @@
-//! Strings to JSON.
+//! Serialises strings to JSON.
 
 use super::special;
 
-/// Appends a string as JSON, quotes included. Runs of plain text are found many bytes at a time
-/// and copied whole.
+/// Appends a string as JSON, including quotes. Runs without escapes are found many bytes at a time and
+/// copied as a whole.
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
-    // Space for a line end in every sixteen bytes: most texts then need no second allocation.
+    // Includes space for a line end in every sixteen bytes, so that most texts need only one
+    // allocation.
     out.reserve(text.len() + text.len() / 16 + 2);
     out.push(b'"');
     let mut rest = text.as_bytes();

@@ -1,11 +1,11 @@
-//! Claims about the envelope, as tables: a message in, a verdict out.
+//! Tests of the envelope as tables: a message, and its expected result.
 
 use proptest::prelude::*;
 use serde_json::{Value, json, value::RawValue};
 
 use super::*;
 
-/// What a message is, in one word, or the error code it is answered with.
+/// The kind of a message, or the error code of its answer.
 fn verdict(message: &[u8]) -> String {
     match parse(message) {
         Ok(Frame::One(Message::Request(request))) => format!("request {}", request.method),
@@ -100,7 +100,7 @@ fn every_shape_has_its_verdict() {
             r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#,
             "-32600 to ?",
         ),
-        // Members: missing, of the wrong type, twice.
+        // Members: missing, of the wrong type, duplicated.
         (r#"{"id":1,"method":"ping"}"#, "-32600 to 1"),
         (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, "-32600 to 1"),
         (r#"{"jsonrpc":2.0,"id":1,"method":"ping"}"#, "-32600 to 1"),
@@ -136,7 +136,7 @@ fn every_shape_has_its_verdict() {
             r#"{"jsonrpc":"2.0","id":1,"method":"a","result":{}}"#,
             "-32600 to 1",
         ),
-        // No answer exists to a broken notification or response.
+        // An invalid notification or response has no answer.
         (r#"{"jsonrpc":"2.0","method":7}"#, "dropped"),
         (r#"{"method":"x"}"#, "dropped"),
         (r#"{"jsonrpc":"2.0","method":"x","params":[1]}"#, "dropped"),
@@ -146,7 +146,7 @@ fn every_shape_has_its_verdict() {
         ),
         (r#"{"jsonrpc":"2.0","result":{}}"#, "dropped"),
         (r#"{"id":1,"result":{}}"#, "dropped"),
-        // Not messages at all.
+        // Not messages.
         ("[]", "-32600 to ?"),
         ("7", "-32600 to ?"),
         ("null", "-32600 to ?"),

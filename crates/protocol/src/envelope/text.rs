@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::Raw;
 
-/// The text of a JSON value that is a string; `None` for any other value.
+/// Returns the text of a JSON string; `None` for any other value.
 pub fn text_of<'a>(raw: impl Into<Raw<'a>>) -> Option<Cow<'a, str>> {
     let text = raw.into().get();
     let inside = text.strip_prefix('"')?.strip_suffix('"')?;

@@ -1,14 +1,14 @@
-//! Messages to bytes. Every function appends one whole message, without a line end.
+//! Serialises messages. Every function appends one whole message, without a line end.
 
 use super::{IdRef, Raw, write_string};
 use serde::Serialize;
 
-/// How to answer a message whose id could not be read.
+/// The id in the answer to a message whose id could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnreadableId {
-    /// `"id": null`, as JSON-RPC has it and revisions up to 2025-06-18 imply.
+    /// `"id": null`, as JSON-RPC requires and revisions up to 2025-06-18 imply.
     Null,
-    /// No `id` at all, as 2025-11-25 and later have it.
+    /// No `id`, as 2025-11-25 and later require.
     Omitted,
 }
 
@@ -52,14 +52,14 @@ fn write_call<P: Serialize>(
     Ok(())
 }
 
-/// Appends a request whose params are JSON already.
+/// Appends a request with params that are already JSON.
 pub fn write_raw_request(out: &mut Vec<u8>, id: &IdRef<'_>, method: &str, params: Option<Raw<'_>>) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     id.write(out);
     write_raw_call(out, method, params);
 }
 
-/// Appends a notification whose params are JSON already.
+/// Appends a notification with params that are already JSON.
 pub fn write_raw_notification(out: &mut Vec<u8>, method: &str, params: Option<Raw<'_>>) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0""#);
     write_raw_call(out, method, params);
@@ -92,23 +92,23 @@ pub fn write_result<E>(
     Ok(())
 }
 
-/// Appends a successful response up to its result, which must follow, and a brace after it.
+/// Appends a successful response up to its result. The caller appends the result and a closing brace.
 pub fn write_result_head(out: &mut Vec<u8>, id: &IdRef<'_>) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     id.write(out);
     out.extend_from_slice(br#","result":"#);
 }
 
-/// Appends a successful response whose result is JSON already.
+/// Appends a successful response with a result that is already JSON.
 pub fn write_raw_result(out: &mut Vec<u8>, id: &IdRef<'_>, result: &[u8]) {
-    // One growth for the whole of a large result.
+    // Reserve once for the whole of a large result.
     out.reserve(result.len() + 64);
     write_result_head(out, id);
     out.extend_from_slice(result);
     out.push(b'}');
 }
 
-/// Appends a response whose result or error is JSON already.
+/// Appends a response with a result or error that is already JSON.
 pub fn write_raw_response(out: &mut Vec<u8>, id: &IdRef<'_>, outcome: Result<Raw<'_>, Raw<'_>>) {
     let (name, body) = match outcome {
         Ok(result) => ("result", result),

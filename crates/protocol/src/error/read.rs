@@ -6,9 +6,9 @@ use super::{ErrorObject, code, name_in_message};
 use crate::{json, lenient};
 
 impl ErrorObject {
-    /// Reads the `error` of a response. One with a message is read whatever its other members are:
-    /// without a code that is an integer it counts as internal, and its message ends with what came for
-    /// the code.
+    /// Parses the `error` of a response. An error with a message is accepted whatever its other members
+    /// are: if its code is not an integer, the code is that of an internal error, and the received code
+    /// is appended to the message.
     ///
     /// ```
     /// use turnbuckle_protocol::ErrorObject;
@@ -20,7 +20,7 @@ impl ErrorObject {
     /// ```
     ///
     /// # Errors
-    /// If it has no message.
+    /// Fails if there is no message.
     pub fn read(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text).or_else(|error| mend(text).ok_or(error))
     }

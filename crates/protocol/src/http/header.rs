@@ -1,24 +1,25 @@
-//! The names of the protocol's own headers, in lower case as HTTP/2 wants them.
+//! The names of the protocol's own headers, in lower case as HTTP/2 requires.
 
 use crate::{
     Revision,
     method::{Method, PromptsGet, ResourcesRead, TasksCancel, TasksGet, TasksUpdate, ToolsCall},
 };
 
-/// The revision a request was written for. Since 2025-06-18.
+/// The revision of a request. Since 2025-06-18.
 pub const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 /// The method of a request. Since 2026-07-28.
 pub const METHOD: &str = "mcp-method";
-/// The name or URI that a request is about; see [`name_of`]. Since 2026-07-28.
+/// The name or URI of a request's subject; see [`name_of`]. Since 2026-07-28.
 pub const NAME: &str = "mcp-name";
-/// How the header of a tool's argument begins. Since 2026-07-28.
+/// The prefix of the headers for arguments of tools. Since 2026-07-28.
 pub const PARAM_PREFIX: &str = "mcp-param-";
-/// The session a request belongs to. From 2025-03-26 to 2025-11-25.
+/// The session of a request. From 2025-03-26 to 2025-11-25.
 pub const SESSION_ID: &str = "mcp-session-id";
-/// The last event a client has seen of a stream it wants to go on with. Until 2025-11-25.
+/// The last event that a client has received of a stream that it wants to resume. Until 2025-11-25.
 pub const LAST_EVENT_ID: &str = "last-event-id";
 
-/// The member of `params` that `Mcp-Name` repeats for a method, if it must be sent at all.
+/// Returns the member of `params` that `Mcp-Name` repeats for a method, or `None` if the method has no
+/// such header.
 ///
 /// ```
 /// use turnbuckle_protocol::http::name_of;
@@ -36,10 +37,10 @@ pub fn name_of(method: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether an intermediary may act on `Mcp-Method`, `Mcp-Name` and `Mcp-Param-*` of a request with
-/// this `MCP-Protocol-Version`: whether the server is required to compare them with the body.
+/// Returns whether an intermediary may rely on `Mcp-Method`, `Mcp-Name` and `Mcp-Param-*` of a request
+/// with this `MCP-Protocol-Version`: whether the server must compare them with the body.
 ///
-/// streamable-http: if the version is older or missing, an intermediary that enforces a policy by
+/// streamable-http: if the version is older or missing, an intermediary that enforces a policy based on
 /// these headers SHOULD reject the request, because the server does not check them.
 ///
 /// ```

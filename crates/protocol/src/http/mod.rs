@@ -1,17 +1,17 @@
 //! The HTTP side of a message: the headers that mirror it, and the status of an error.
 //!
-//! Since 2026-07-28 a request over HTTP repeats parts of its body in headers, so that
-//! intermediaries can route it without reading JSON. The rules are pure text and live here; sockets
-//! and header maps belong to the transports.
+//! Since 2026-07-28 a request over HTTP repeats parts of its body in headers, so that intermediaries
+//! can route it without parsing JSON. These modules only work on texts; sockets and header maps belong
+//! to the transports.
 //!
 //! | question | answer |
 //! |---|---|
-//! | what is a header called? | [`header`] |
+//! | what is the name of a header? | [`header`] |
 //! | which member of `params` does `Mcp-Name` repeat? | [`name_of`] |
-//! | how is a value written into a header, and read back? | [`encode`], [`decode`], [`matches()`] |
-//! | which arguments of a tool are headers? | [`ParamHeaders`] |
-//! | may an intermediary act on them? | [`are_checked`] |
-//! | which status does an error travel with? | [`status_of`], [`status_of_answer`] |
+//! | how is a value encoded in a header, and decoded? | [`encode`], [`decode`], [`matches()`] |
+//! | which arguments of a tool are repeated in headers? | [`ParamHeaders`] |
+//! | may an intermediary rely on them? | [`are_checked`] |
+//! | which HTTP status does an error have? | [`status_of`], [`status_of_answer`] |
 
 pub mod header;
 mod param;

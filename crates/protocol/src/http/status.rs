@@ -1,8 +1,8 @@
-//! The HTTP status that an error response travels with.
+//! The HTTP status of an error response.
 //!
-//! Only 2026-07-28 gives errors a status of their own. To a client of an earlier revision every
-//! answer to a request is a 200, whatever it says: there a 404 means that the session is dead, and
-//! the client would throw it away.
+//! Only 2026-07-28 defines a status for errors. For a client of an earlier revision, every answer to a
+//! request is a 200, whatever it contains: there a 404 means that the session has expired, and the
+//! client would discard the session.
 
 use crate::error::code;
 
@@ -10,11 +10,11 @@ const OK: u16 = 200;
 const BAD_REQUEST: u16 = 400;
 const NOT_FOUND: u16 = 404;
 
-/// The status of a modern request that is refused before any handler has seen it.
+/// Returns the status of a modern request that is refused before a handler gets it.
 ///
-/// The envelope, the headers, `_meta`, the version, the method: what is wrong there is the
-/// client's fault in the eyes of HTTP too. A fault of ours at that stage is a 200 with a JSON-RPC
-/// error, see [`status_of_answer`].
+/// Errors in the envelope, the headers, `_meta`, the version or the method are the client's mistakes
+/// for HTTP, too. An internal error at that stage is a 200 with a JSON-RPC error, see
+/// [`status_of_answer`].
 ///
 /// ```
 /// use turnbuckle_protocol::{error::code, http::status_of};
@@ -31,19 +31,19 @@ pub fn status_of(code: i64) -> u16 {
         | code::MISSING_REQUIRED_CLIENT_CAPABILITY
         | code::UNSUPPORTED_PROTOCOL_VERSION
         | code::INVALID_PARAMS
-        // Implied: "cannot accept it" is an HTTP error status.
+        // Implied: if the server cannot accept the message, it answers with an HTTP error status.
         | code::PARSE_ERROR
         | code::INVALID_REQUEST => BAD_REQUEST,
         _ => OK,
     }
 }
 
-/// The status of a modern request that a handler has answered with an error.
+/// Returns the status of a modern request that a handler has answered with an error.
 ///
-/// The exchange worked, and the error is its payload: an unknown tool, a missing resource, a
-/// database that is down. These errors do not become a 4xx, which a firewall would count against
-/// the client and an era probe would take for an old server, nor a 5xx, which proxies replace or
-/// retry. Two errors keep the status that the specification ties to them.
+/// The exchange succeeded, and the error is its payload: an unknown tool, a missing resource, a
+/// database that is down. These errors do not become a 4xx, which a firewall would count against the
+/// client and an era probe would take for an old server, nor a 5xx, which proxies replace or retry. Two
+/// errors keep the status that the specification requires for them.
 ///
 /// ```
 /// use turnbuckle_protocol::{error::code, http::status_of_answer};
@@ -89,7 +89,8 @@ mod tests {
             (-32021, 400),
             (-32602, 200),
             (-32603, 200),
-            // What a gateway relays from further up is not about this request's headers.
+            // An error that a gateway passes on from another server is not about this request's
+            // headers.
             (-32020, 200),
             (-32022, 200),
             (7, 200),

@@ -1,8 +1,8 @@
-//! Values of headers: plain if HTTP carries them unchanged, otherwise in base64.
+//! Values of headers: plain if HTTP does not change them, otherwise in base64.
 //!
-//! streamable-http, "Value Encoding". A header carries visible ASCII and inner blanks and loses
-//! blanks at its ends. What does not survive that is written `=?base64?…?=`, and so is what
-//! already looks like it.
+//! streamable-http, "Value Encoding". A header carries visible ASCII and inner blanks, and loses blanks
+//! at its ends. Other values are written as `=?base64?…?=`, and so are values that already have this
+//! form.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 const PREFIX: &str = "=?base64?";
 const SUFFIX: &str = "?=";
 
-/// Why a header's value cannot be read. The answer is a 400 with a header mismatch.
+/// Why a header's value cannot be decoded. Answer with status 400 and a header mismatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadHeader {
-    /// A byte that a header may not carry unencoded.
+    /// A byte that a header must not contain unencoded.
     #[error("byte {byte:#04x} at {at} is not allowed in a header; encode the value as base64")]
     Character {
         /// The byte.
@@ -31,7 +31,7 @@ pub enum BadHeader {
     Utf8,
 }
 
-/// Writes a value so that a header carries it unchanged.
+/// Encodes a value so that a header carries it unchanged.
 ///
 /// ```
 /// use turnbuckle_protocol::http::encode;
@@ -49,8 +49,8 @@ pub fn encode(text: &str) -> Cow<'_, str> {
 
 /// Decodes the value of a header.
 ///
-/// Blanks at both ends are dropped. Without both markers, exactly as they are written, the value is
-/// literal. A tab inside is accepted because HTTP allows it, though [`encode`] never leaves one.
+/// Blanks at both ends are removed. Without both markers, exactly as they are written here, the value
+/// is literal. A tab inside is accepted because HTTP allows it, although [`encode`] never writes one.
 ///
 /// ```
 /// use turnbuckle_protocol::http::{BadHeader, decode};
@@ -68,9 +68,9 @@ pub fn decode(value: &[u8]) -> Result<Cow<'_, str>, BadHeader> {
     }
 }
 
-/// Whether a header encodes exactly this value of the body.
+/// Returns whether a header encodes exactly this value of the body.
 ///
-/// Allocates only for a value in base64. A header that cannot be read matches nothing.
+/// Allocates only for a value in base64. An invalid header matches nothing.
 pub fn matches(value: &[u8], body: &str) -> bool {
     let value = trimmed(value);
     match sentinel(value) {
@@ -83,7 +83,7 @@ fn is_carried_unchanged(text: &str) -> bool {
     // SEP-2243, "Encoding Rules": an inner tab is a control character, so it is encoded.
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     let is_padded = text.starts_with(' ') || text.ends_with(' ');
-    // "starts with and ends with": also when the two markers share their question mark.
+    // "starts with and ends with": this also applies if the two markers share their question mark.
     let is_sentinel = text.starts_with(PREFIX) && text.ends_with(SUFFIX);
     is_plain && !is_padded && !is_sentinel
 }

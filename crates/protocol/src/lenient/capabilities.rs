@@ -1,11 +1,11 @@
-//! Capabilities that are not objects. One that is left out means that the peer cannot do something, so
-//! they are read as what they most likely mean.
+//! Capabilities that are not objects. Leaving out a capability would mean that the peer does not
+//! support it, so they are read with their most likely meaning.
 
 use serde_json::{Value, json};
 
 use crate::JsonObject;
 
-/// The capabilities, which are objects all.
+/// The names of all capabilities. Their values are objects.
 const OBJECTS: [&str; 11] = [
     "completions",
     "elicitation",
@@ -20,12 +20,12 @@ const OBJECTS: [&str; 11] = [
     "tools",
 ];
 
-/// Those whose members are objects, too.
+/// The capabilities whose members are also objects.
 const NESTED: [&str; 3] = ["elicitation", "sampling", "tasks"];
 
-/// Reads `true` and an empty array as an empty object, which some languages write like this. Without
-/// capabilities a server is read as one that has none. `warn` hears of it: where, the problem, and
-/// what came.
+/// Reads `true` and an empty array as an empty object, which some languages write like this. If a
+/// server sends no capabilities, they are read as empty. `warn` gets the position, the problem, and the
+/// original value.
 pub(super) fn mend(message: &mut JsonObject, mut warn: impl FnMut(String, &str, Value)) {
     let is_of_client = message.contains_key("clientInfo");
     match message.get_mut("capabilities") {

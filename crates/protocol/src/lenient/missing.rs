@@ -1,4 +1,4 @@
-//! Required members that are often missing or misspelt, and their intended values.
+//! Required members that are often missing or wrong, and their intended values.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{Mender, capabilities, name_of};
 use crate::JsonObject;
 
 impl Mender<'_> {
-    /// Adds required members that are often left out and whose meaning without them is plain.
+    /// Adds required members that are often left out, if their intended value is clear.
     pub(super) fn add_missing(&mut self, result: &mut JsonObject) {
         let is_absent = |value: Option<&Value>| value.is_none_or(Value::is_null);
         // Some languages write an empty object as an empty array.
@@ -77,7 +77,7 @@ impl Mender<'_> {
                     self.warn("/completion".into(), problem.into(), Value::Null);
                 }
             }
-            // One block may stand without its list: what cannot be read of it is left out all the same.
+            // A single block may come without its list; invalid parts of it are also left out.
             "sampling/createMessage" => {
                 if let Some(content) = result.get_mut("content")
                     && content.is_object()
@@ -95,7 +95,7 @@ impl Mender<'_> {
         });
     }
 
-    /// Reads the content of a result that is not a list as its only block.
+    /// Replaces the content of a result that is not a list by a list with this block.
     fn mend_content(&mut self, result: &mut JsonObject) {
         let Some(content) = result.get_mut("content").filter(|it| !it.is_array()) else {
             return;

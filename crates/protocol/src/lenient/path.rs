@@ -1,4 +1,4 @@
-//! The path to an unreadable part of a message, and removing the part.
+//! The path to an invalid part of a message, and removing the part.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -6,14 +6,14 @@ use serde_path_to_error::Segment;
 
 use crate::json_problem;
 
-/// A step on the way to a part of a message.
+/// A step of the path to a part of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Step {
     Member(String),
     Element(usize),
 }
 
-/// Reads a value, or says where it cannot be read and why.
+/// Parses a value, or returns the position and the reason of an error.
 pub(super) fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, (Vec<Step>, String)> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let mut path = Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, (Vec<Step
                 _ => break,
             });
         }
-        // A type that is read from text of its own names places that are not there.
+        // A type that parses a buffered text reports positions that do not exist in the value.
         while !path.is_empty() && at(value, &path).is_none() {
             path.pop();
         }
@@ -39,7 +39,7 @@ fn at<'a>(value: &'a Value, path: &[Step]) -> Option<&'a Value> {
     })
 }
 
-/// Takes a part out of a message.
+/// Removes a part of a message.
 pub(super) fn remove(value: &mut Value, path: &[Step]) -> Option<Value> {
     let (last, way) = path.split_last()?;
     let mut parent = value;
@@ -58,7 +58,7 @@ pub(super) fn remove(value: &mut Value, path: &[Step]) -> Option<Value> {
     }
 }
 
-/// The array at a path.
+/// Returns the array at a path.
 pub(super) fn array_at<'a>(value: &'a mut Value, path: &[Step]) -> Option<&'a mut Vec<Value>> {
     let found = path.iter().try_fold(value, |value, step| match step {
         Step::Member(name) => value.get_mut(name),
@@ -74,20 +74,20 @@ pub(super) fn pointer(path: &[Step]) -> String {
     })
 }
 
-/// A name as a part of a JSON pointer.
+/// Escapes a name for a JSON pointer.
 pub(super) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// Where an entry that is alone in its array cannot be read.
+/// An error in an entry that is alone in its array.
 pub(super) struct Fault {
-    /// The way from the entry to the part; empty if it is the entry itself.
+    /// The path from the entry to the part; empty if it is the entry itself.
     pub(super) inner: Vec<Step>,
     pub(super) problem: String,
 }
 
 impl Fault {
-    /// The first fault of the only entry of an array; `None` if what is wrong is not in there.
+    /// Returns the first error in the only entry of an array; `None` if the error is elsewhere.
     pub(super) fn of<T: DeserializeOwned>(whole: &Value, array: &[Step]) -> Option<Self> {
         let (path, problem) = attempt::<T>(whole).err()?;
         let inner = path

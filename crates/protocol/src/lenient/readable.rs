@@ -1,4 +1,4 @@
-//! Parses the readable parts of a message if the whole cannot be parsed.
+//! Parses the valid parts of a message that cannot be parsed as a whole.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -8,31 +8,31 @@ use serde_json::{Value, value::RawValue};
 use super::{KEPT, MAX_WARNINGS};
 use crate::{JsonObject, json_problem};
 
-/// Members that go back to the server as they came.
+/// Members that are sent back to the server and must not be altered.
 const RETURNED: [&str; 2] = ["requestState", "taskId"];
 
-/// How much of what cannot be parsed a warning shows.
+/// How many bytes of an unparsable part a warning shows.
 const SHOWN_BYTES: usize = 200;
 
-/// The members of an object, as far as they can be parsed.
+/// The members of an object that can be parsed.
 #[derive(Default)]
 pub(super) struct Readable {
     pub(super) members: JsonObject,
-    /// What was left out: its place as a JSON pointer, the problem, and how it begins. As many as there
-    /// can be warnings.
+    /// The parts that were left out: the position as a JSON pointer, the problem, and the first bytes.
+    /// The number is limited like that of warnings.
     pub(super) left_out: Vec<(String, String, Value)>,
     /// How many more parts were left out.
     pub(super) more: usize,
-    /// The entries of arrays that were left out, in order, by the name of their array. There is a `null`
-    /// in the place of each.
+    /// The entries of arrays that were left out, in order, by the name of their array. Each was
+    /// replaced by `null`.
     pub(super) holes: BTreeMap<String, Vec<usize>>,
     /// Whether halves of surrogate pairs were replaced.
     pub(super) had_halves: bool,
 }
 
-/// Reads the members of an object, and the entries of its arrays, one by one, so that one that is nested
-/// too deeply does not lose the others. Returns `None` if the text is not a JSON object, or if a member
-/// cannot be parsed without which it would mean something else.
+/// Parses the members of an object, and the entries of its arrays, one by one, so that one with too
+/// deep nesting does not affect the others. Returns `None` if the text is not a JSON object, or if a
+/// member cannot be parsed that changes the meaning of the object.
 pub(super) fn members(text: &str) -> Option<Readable> {
     match serde_json::from_str(text) {
         Ok(Value::Object(members)) => {
@@ -63,7 +63,7 @@ pub(super) fn members(text: &str) -> Option<Readable> {
 }
 
 impl Readable {
-    /// Whether halves of characters were replaced in something that goes back to the server as it came.
+    /// Whether surrogates were replaced in a member that is sent back to the server.
     fn is_returned_altered(&self) -> bool {
         let is_altered = |name: &&str| {
             let text = self.members.get(*name).and_then(Value::as_str);
@@ -112,13 +112,13 @@ impl Readable {
     }
 }
 
-/// Where a member is, as a JSON pointer.
+/// Returns the position of a member, as a JSON pointer.
 fn place_of(name: &str) -> String {
     format!("/{}", super::escaped(name))
 }
 
-/// A JSON text in which each half of a surrogate pair that is alone is replaced by `\ufffd`. Programs that
-/// cut a text at a length write such halves.
+/// Replaces each lone surrogate of a JSON text by `\ufffd`. Programs that cut a text at a fixed length
+/// write such surrogates.
 fn without_halves(text: &str) -> Cow<'_, str> {
     let mut replaced = String::new();
     let (mut rest, mut kept) = (text, 0);
@@ -133,7 +133,7 @@ fn without_halves(text: &str) -> Cow<'_, str> {
                 kept = place + 6;
                 6
             }
-            // The character behind it, so that `\\` is one escape.
+            // Includes the character after the backslash, so that `\\` is one escape.
             None => 1 + escape[1..].chars().next().map_or(0, char::len_utf8),
         };
         rest = &escape[length..];
@@ -151,7 +151,7 @@ enum Surrogate {
     Low,
 }
 
-/// Which half of a pair an escape is, if it is one.
+/// Returns which surrogate an escape is, if it is one.
 fn surrogate(escape: &str) -> Option<Surrogate> {
     let digits = escape.strip_prefix("\\u")?.get(..4)?;
     match u16::from_str_radix(digits, 16).ok()? {

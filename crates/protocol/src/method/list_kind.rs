@@ -23,15 +23,15 @@ pub enum ListKind {
 }
 
 impl ListKind {
-    /// All of them.
+    /// All lists.
     pub const ALL: [Self; 4] = [Self::Tools, Self::Prompts, Self::Resources, Self::Templates];
 
-    /// The list that a method reads.
+    /// Returns the list of a method.
     pub fn of(method: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.method() == method)
     }
 
-    /// The method that returns this list.
+    /// Returns the method of this list.
     pub const fn method(self) -> &'static str {
         match self {
             Self::Tools => "tools/list",
@@ -41,7 +41,7 @@ impl ListKind {
         }
     }
 
-    /// The member of the result that has the entries.
+    /// Returns the member of the result that has the entries.
     pub const fn member(self) -> &'static str {
         match self {
             Self::Tools => "tools",
@@ -51,7 +51,7 @@ impl ListKind {
         }
     }
 
-    /// The capability that declares this list.
+    /// Returns the capability that declares this list.
     pub const fn capability(self) -> &'static str {
         match self {
             Self::Templates => "resources",
@@ -59,7 +59,7 @@ impl ListKind {
         }
     }
 
-    /// The noun for one entry, such as `tool`.
+    /// Returns the noun for one entry, such as `tool`.
     pub const fn noun(self) -> &'static str {
         match self {
             Self::Tools => "tool",
@@ -69,7 +69,7 @@ impl ListKind {
         }
     }
 
-    /// The member that tells entries apart.
+    /// Returns the member that identifies an entry.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Tools | Self::Prompts => "name",

@@ -1,7 +1,7 @@
 //! The methods of the protocol: params, result, and the revisions that have them.
 //!
-//! [`Method`] and [`NotificationMethod`] tie a name to its types. [`available`] says whether a revision
-//! has a method in a direction; a server answers with "method not found" where it does not.
+//! [`Method`] and [`NotificationMethod`] connect a name with its types. [`available`] returns whether a
+//! revision has a method in a direction; if not, a server answers with "method not found".
 
 mod list_kind;
 mod notification;

@@ -8,7 +8,7 @@ use crate::{
     ResourceUpdatedNotificationParams, SubscriptionsAcknowledgedNotificationParams,
 };
 
-/// A notification: its name and what it says.
+/// A notification: its name and its params.
 pub trait NotificationMethod {
     /// The name on the wire.
     const NAME: &'static str;
@@ -30,7 +30,7 @@ macro_rules! notifications {
             }
         )+
 
-        /// The name of every notification declared here.
+        /// The names of all notifications declared here.
         #[cfg(test)]
         pub(super) const NAMES: &[&str] = &[$($wire),+];
     };

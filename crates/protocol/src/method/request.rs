@@ -15,7 +15,7 @@ use crate::{
     TaskRequestParams, UpdateTaskRequestParams,
 };
 
-/// A request: its name, what it takes, what it returns.
+/// A request: its name, its params and its result.
 pub trait Method {
     /// The name on the wire.
     const NAME: &'static str;
@@ -23,10 +23,10 @@ pub trait Method {
     type Params: Serialize + DeserializeOwned + Send + Sync + 'static;
     /// The result.
     type Result: Serialize + DeserializeOwned + Send + Sync + 'static;
-    /// Everything it may be answered with: the result, a question, or a task.
+    /// Everything that a response may contain: the result, a question, or a task.
     type Outcome: Serialize + DeserializeOwned + Send + Sync + 'static;
-    /// The member of its params that `Mcp-Name` repeats over HTTP, if an extension says so. Those
-    /// of the core are known to [`name_of`](crate::http::name_of).
+    /// The member of the params that `Mcp-Name` repeats over HTTP, if an extension requires it. For
+    /// methods of the core, use [`name_of`](crate::http::name_of).
     const NAMED_BY: Option<&'static str> = None;
 }
 
@@ -46,7 +46,7 @@ macro_rules! requests {
             }
         )+
 
-        /// The name of every request declared here.
+        /// The names of all requests declared here.
         #[cfg(test)]
         pub(super) const NAMES: &[&str] = &[$($wire),+];
     };
@@ -83,12 +83,12 @@ requests! {
     Ping = "ping": RequestParams => EmptyResult as Complete<EmptyResult>;
     /// `logging/setLevel`. Until 2025-11-25.
     LoggingSetLevel = "logging/setLevel": SetLevelRequestParams => EmptyResult as Complete<EmptyResult>;
-    /// `sampling/createMessage`, sent by servers. Until 2025-11-25; then only inside a result.
+    /// `sampling/createMessage`, sent by servers. Until 2025-11-25; since then only in results.
     SamplingCreateMessage = "sampling/createMessage": CreateMessageRequestParams => CreateMessageResult as Augmented<CreateMessageResult>;
-    /// `elicitation/create`, sent by servers. From 2025-06-18 until 2025-11-25; then only inside a
-    /// result.
+    /// `elicitation/create`, sent by servers. From 2025-06-18 to 2025-11-25; since then only in
+    /// results.
     ElicitationCreate = "elicitation/create": ElicitRequestParams => ElicitResult as Augmented<ElicitResult>;
-    /// `roots/list`, sent by servers. Until 2025-11-25; then only inside a result.
+    /// `roots/list`, sent by servers. Until 2025-11-25; since then only in results.
     RootsList = "roots/list": RequestParams => ListRootsResult as ListRootsResult;
     /// `tasks/get` of the tasks extension.
     TasksGet = "tasks/get": TaskRequestParams => DetailedTask as Complete<DetailedTask>;
@@ -102,7 +102,7 @@ requests! {
     LegacyTasksCancel = "tasks/cancel": TaskRequestParams => LegacyTask as LegacyTask;
     /// `tasks/list`. Only in 2025-11-25.
     TasksList = "tasks/list": PaginatedRequestParams => LegacyListTasksResult as LegacyListTasksResult;
-    /// `tasks/result`. Only in 2025-11-25; what it returns is what the request behind the task
-    /// would have returned.
+    /// `tasks/result`. Only in 2025-11-25. It returns the result that the task's request would have
+    /// returned.
     TasksResult = "tasks/result": TaskRequestParams => Box<RawValue> as Box<RawValue>;
 }

@@ -16,21 +16,21 @@ pub enum Direction {
     ToClient,
 }
 
-/// Whether a method is answered.
+/// Whether a method is a request or a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MethodKind {
-    /// It is.
+    /// A request, which is answered.
     Request,
-    /// It is not.
+    /// A notification, which is not answered.
     Notification,
 }
 
-/// A method and the revisions that know it.
+/// A method and the revisions that have it.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The name on the wire.
     pub name: &'static str,
-    /// Whether the method is a request, which is answered, and not a notification.
+    /// Whether the method is a request or a notification.
     pub kind: MethodKind,
     /// The revisions in which clients send it.
     pub to_server: Option<RangeInclusive<Revision>>,
@@ -39,7 +39,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether a revision has it in a direction.
+    /// Returns whether a revision has the method in a direction.
     pub fn is_available(&self, revision: Revision, direction: Direction) -> bool {
         let revisions = match direction {
             Direction::ToServer => &self.to_server,
@@ -51,9 +51,9 @@ impl Entry {
     }
 }
 
-/// Whether a revision has a method or notification in a direction.
+/// Returns whether a revision has a method or notification in a direction.
 ///
-/// Methods of the tasks extension count as available in 2026-07-28; [`extension`] tells them apart.
+/// Methods of the tasks extension count as available in 2026-07-28; [`extension`] distinguishes them.
 ///
 /// ```
 /// use turnbuckle_protocol::{Revision, method::{Direction, available}};
@@ -65,7 +65,7 @@ pub fn available(name: &str, revision: Revision, direction: Direction) -> bool {
     find(name).is_some_and(|entry| entry.is_available(revision, direction))
 }
 
-/// The extension both sides must have declared before a method may be used in a revision.
+/// Returns the extension that both sides must declare before a method may be used in a revision.
 pub fn extension(name: &str, revision: Revision) -> Option<&'static str> {
     let belongs = revision.is_modern()
         && (name.starts_with("tasks/") || name == "notifications/tasks")
@@ -73,12 +73,12 @@ pub fn extension(name: &str, revision: Revision) -> Option<&'static str> {
     belongs.then_some(TASKS_EXTENSION)
 }
 
-/// The entry of a method, if any revision has it.
+/// Returns the entry of a method, if any revision has it.
 pub fn find(name: &str) -> Option<&'static Entry> {
     TABLE.iter().find(|entry| entry.name == name)
 }
 
-/// Every method and notification of any revision.
+/// Returns every method and notification of any revision.
 pub fn entries() -> &'static [Entry] {
     TABLE
 }
@@ -111,7 +111,7 @@ const fn notification(name: &'static str, to_server: Revisions, to_client: Revis
     }
 }
 
-/// The most frequent first, since the search is linear.
+/// The most frequent methods come first, because the search is linear.
 static TABLE: &[Entry] = &[
     request("tools/call", ALWAYS, None),
     request("tools/list", ALWAYS, None),
@@ -128,7 +128,7 @@ static TABLE: &[Entry] = &[
     request("resources/subscribe", LEGACY, None),
     request("resources/unsubscribe", LEGACY, None),
     request("logging/setLevel", LEGACY, None),
-    // In 2026-07-28 these three are part of a result and not requests of their own.
+    // In 2026-07-28 these three are parts of a result and not separate requests.
     request("sampling/createMessage", None, LEGACY),
     request("elicitation/create", None, ELICITATION),
     request("roots/list", None, LEGACY),

@@ -1,4 +1,4 @@
-//! The revisions by their dates.
+//! The revisions and their dates.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ macro_rules! declare {
     ($($(#[$docs:meta])* $variant:ident $module:ident $date:literal;)+) => {
         /// A revision of the specification, ordered from oldest to newest.
         ///
-        /// What a revision has is in its [`rules`](Self::rules).
+        /// Its [`rules`](Self::rules) say what differs from other revisions.
         ///
         /// ```
         /// use turnbuckle_protocol::Revision;
@@ -30,14 +30,14 @@ macro_rules! declare {
             /// Every revision, oldest first.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The date, as it is written on the wire.
+            /// Returns the date, in the form in which it is sent.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $date,)+
                 }
             }
 
-            /// The rules of the revision.
+            /// Returns the rules of the revision.
             pub const fn rules(self) -> &'static Rules {
                 match self {
                     $(Self::$variant => &super::$module::RULES,)+
@@ -50,21 +50,21 @@ macro_rules! declare {
 crate::each_revision!(declare);
 
 impl Revision {
-    /// The revisions that open with `initialize`, oldest first.
+    /// The revisions with a handshake (`initialize`), oldest first.
     pub const LEGACY: &'static [Self] = Self::ALL.split_at(legacy_count()).0;
-    /// The revisions whose requests are complete in themselves, oldest first.
+    /// The revisions without a handshake, oldest first.
     pub const MODERN: &'static [Self] = Self::ALL.split_at(legacy_count()).1;
     /// Every revision, newest first, as servers list them.
     pub const NEWEST_FIRST: &'static [Self] = &reversed();
     /// The newest revision.
     pub const LATEST: Self = Self::ALL[Self::ALL.len() - 1];
-    /// The newest revision that opens with `initialize`.
+    /// The newest revision with a handshake.
     pub const LATEST_LEGACY: Self = Self::LEGACY[Self::LEGACY.len() - 1];
-    /// The revision of a client that speaks Streamable HTTP in a session and names no version.
+    /// The revision of a client that uses Streamable HTTP with a session but sends no version.
     // transports, 2025-06-18: a server that gets no `MCP-Protocol-Version` SHOULD assume this one.
     pub const WITHOUT_VERSION_HEADER: Self = Self::V2025_03_26;
 
-    /// The revision with this date, if it is known here.
+    /// Returns the revision with this date, if it is known here.
     pub fn from_date(date: &str) -> Option<Self> {
         Self::NEWEST_FIRST
             .iter()
@@ -72,17 +72,17 @@ impl Revision {
             .find(|revision| revision.as_str() == date)
     }
 
-    /// The place of the revision in [`Self::ALL`].
+    /// Returns the index of the revision in [`Self::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// How a client of this revision opens.
+    /// Returns the era of the revision.
     pub const fn era(self) -> Era {
         self.rules().era
     }
 
-    /// Whether requests are complete in themselves: no handshake, no session.
+    /// Returns whether the revision is modern: without handshake and session.
     pub const fn is_modern(self) -> bool {
         matches!(self.era(), Era::Modern)
     }
@@ -94,7 +94,7 @@ impl From<Revision> for Era {
     }
 }
 
-/// How many revisions open with `initialize`. They come before all others.
+/// The number of revisions with a handshake. They come before all others.
 const fn legacy_count() -> usize {
     let mut count = 0;
     while count < Revision::ALL.len() && !Revision::ALL[count].is_modern() {
@@ -119,7 +119,7 @@ impl fmt::Display for Revision {
     }
 }
 
-/// A date that is not the date of a revision known here.
+/// The error for a date that is not the date of a known revision.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a revision of the Model Context Protocol known here; the newest is {latest}", latest = Revision::LATEST)]
 pub struct UnknownRevision(pub String);

@@ -1,10 +1,10 @@
-//! A revision that does not exist, for tests. It differs from 2026-07-28 in a rule and in a field, as
-//! a real one will.
+//! A revision that does not exist, for tests. It differs from 2026-07-28 in a rule and in a field, as a
+//! real one would.
 //!
-//! Tests run with it (feature `draft-revision`) to see that a new revision takes one file and one
-//! row, and that nothing is lost because some code takes "modern" to mean "the newest". Its headers
-//! need not repeat the body, so code that asks the newest revision for the rule no longer checks
-//! those of 2026-07-28. And it has one more key in `_meta`, which must not be sent to older peers.
+//! Tests run with it (feature `draft-revision`) to check that a new revision takes one file and one
+//! row, and that no code confuses "modern" with "the newest". Its headers need not repeat the body, so
+//! code that asks the newest revision for this rule no longer checks the headers of 2026-07-28. It also
+//! has one more key in `_meta`, which must not be sent to older peers.
 
 use super::Revision;
 #[cfg(feature = "draft-revision")]
@@ -20,7 +20,7 @@ pub(super) const RULES: Rules = Rules {
 /// The key that the draft adds to `_meta` of results, content and tools.
 pub(super) const ADDED: &str = "io.modelcontextprotocol/draft";
 
-/// Whether there is a draft, and it is newer than this revision.
+/// Whether the draft exists and is newer than this revision.
 #[inline]
 pub(super) fn applies(to: Revision) -> bool {
     cfg!(feature = "draft-revision") && to < Revision::LATEST
@@ -45,7 +45,7 @@ pub(super) fn content(block: &mut ContentBlock) {
     }
 }
 
-/// Takes the key from a `_meta`, and drops it if nothing is left.
+/// Removes the key from a `_meta`, and removes the `_meta` if it is then empty.
 fn member(own: &mut Option<Meta>) {
     if let Some(map) = own
         && map.0.contains_key(ADDED)
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::{CallToolResult, GetPromptResult, revision::Lower};
 
-    /// What a revision sees of a value.
+    /// Returns the form of a value in a revision.
     fn seen<T: Lower + serde::de::DeserializeOwned + serde::Serialize>(
         value: &Value,
         to: Revision,

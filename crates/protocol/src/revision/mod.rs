@@ -1,4 +1,4 @@
-//! The revisions of the specification, and what differs between them.
+//! The revisions of the specification, and the differences between them.
 //!
 #![doc = include_str!("../docs/lowering.md")]
 

@@ -1,7 +1,7 @@
 //! Raising: converts values of an older peer to the newest revision.
 //!
-//! Reading a message does most of it, since the types carry every revision. What is left is where
-//! an old form is also a valid new one with another meaning.
+//! Parsing does most of it, because the types have the members of every revision. The rest are cases in
+//! which the old form is also a valid new one with another meaning.
 
 use super::Revision;
 use crate::{
@@ -10,14 +10,14 @@ use crate::{
     PrimitiveSchema, ServerCapabilities, TitledSingleSelectEnumSchema, error::code,
 };
 
-/// A value that older revisions say differently.
+/// A value whose older forms differ.
 pub trait Raise {
-    /// Turns what a peer of revision `from` said into the form of the newest.
+    /// Converts a value from a peer of revision `from` to the form of the newest revision.
     fn raise(&mut self, from: Revision);
 }
 
 impl Raise for ClientCapabilities {
-    /// Elicitation without a mode means forms.
+    /// Elicitation without a mode means form mode.
     fn raise(&mut self, _from: Revision) {
         if let Some(elicitation) = &mut self.elicitation
             && elicitation.has_form()
@@ -49,8 +49,8 @@ impl Raise for InitializeResult {
 }
 
 impl Raise for ErrorObject {
-    /// A resource that was not found and is named in the data gets its modern code. One that is
-    /// not named keeps the old code, which [`ErrorObject::is_resource_not_found`] still knows.
+    /// A resource that was not found gets its modern error code if the data contains its URI. Otherwise
+    /// the error keeps the old code, which [`ErrorObject::is_resource_not_found`] also recognises.
     /// resources, 2026-07-28: clients SHOULD accept the old code too.
     fn raise(&mut self, _from: Revision) {
         if self.code == code::RESOURCE_NOT_FOUND && self.names_a_uri() {
@@ -60,7 +60,7 @@ impl Raise for ErrorObject {
 }
 
 impl Raise for CallToolResult {
-    /// Before 2026-07-28 a structured content of `null` means that there is none.
+    /// Before 2026-07-28, structured content of `null` means that there is none.
     fn raise(&mut self, from: Revision) {
         if !from.is_modern() {
             self.structured_content.take_if(|raw| raw.get() == "null");
@@ -77,7 +77,7 @@ impl Raise for CallToolOutcome {
 }
 
 impl Raise for ElicitRequestParams {
-    /// A request without a mode is a form, and names beside the values move to them.
+    /// A request without a mode is a form, and separate display names move to their values.
     fn raise(&mut self, _from: Revision) {
         let Self::Form(form) = self else { return };
         form.mode = Some(FormMode::Form);
@@ -89,7 +89,7 @@ impl Raise for ElicitRequestParams {
     }
 }
 
-/// A value without a name is called by itself.
+/// A value without a display name is displayed itself.
 fn titled(legacy: LegacyTitledEnumSchema) -> TitledSingleSelectEnumSchema {
     let mut names = legacy.enum_names.unwrap_or_default().into_iter();
     let option = |value: String| {

@@ -1,29 +1,29 @@
 //! The rules of the revisions, as a table.
 //!
-//! Code that behaves differently from one revision to the next asks for the rule that makes the
-//! difference, never for a date. Each revision's file has its own [`Rules`]: those of the revision
-//! before it, with what it changed.
+//! Code that behaves differently in different revisions checks the rule that makes the difference,
+//! never the date. Each revision's file has its own [`Rules`]: those of the revision before it, with
+//! its changes.
 
 use serde::{Deserialize, Serialize};
 
 use crate::envelope::UnreadableId;
 
-/// How a peer opens: with a handshake and a session, or with requests complete in themselves.
+/// How a connection begins: with a handshake and a session, or without either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Era {
-    /// `initialize` first, then a session: 2024-11-05 to 2025-11-25.
+    /// With `initialize` and a session: 2024-11-05 to 2025-11-25.
     Legacy,
-    /// Version and capabilities on every request: 2026-07-28 on.
+    /// With version and capabilities in every request: since 2026-07-28.
     Modern,
 }
 
-/// How a client learns that the arguments of a tool call do not fit.
+/// How invalid arguments of a tool call are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArgumentErrors {
-    /// In a JSON-RPC error, -32602.
+    /// As a JSON-RPC error, -32602.
     Protocol,
-    /// In a result with `isError`, which the model reads.
+    /// As a result with `isError`, for the model.
     Result,
 }
 
@@ -45,36 +45,36 @@ pub enum ArgumentErrors {
     reason = "each is one independent rule of the specification, and the struct is their table"
 )]
 pub struct Rules {
-    /// How a client opens.
+    /// The era of the revision.
     pub era: Era,
-    /// Whether several messages may travel as one JSON array.
+    /// Whether several messages may be sent as one JSON array.
     pub batches: bool,
-    /// The id of an error response if the id of the request could not be read.
+    /// The id of an error response if the id of the request could not be parsed.
     pub unreadable_id: UnreadableId,
-    /// Where arguments of a tool that do not fit are reported.
+    /// How invalid arguments of a tool call are reported.
     pub argument_errors: ArgumentErrors,
     /// Whether the revision has Streamable HTTP. Before it there was HTTP+SSE.
     pub streamable_http: bool,
     /// Whether requests over HTTP carry `MCP-Protocol-Version`.
     pub version_header: bool,
     /// Whether requests over HTTP repeat parts of their body in `Mcp-Method`, `Mcp-Name` and
-    /// `Mcp-Param-*`, and a server refuses those that contradict it.
+    /// `Mcp-Param-*`, and a server refuses headers that contradict the body.
     pub mirrored_headers: bool,
-    /// Whether the endpoint has `GET`, which opens a standing stream or resumes one, and `DELETE`,
-    /// which ends a session.
+    /// Whether the endpoint has `GET`, which opens or resumes a stream for messages that belong to no
+    /// request, and `DELETE`, which ends a session.
     pub standing_streams: bool,
-    /// Whether an SSE stream begins with an event without data that names the place to resume from.
+    /// Whether an SSE stream begins with an event without data whose id is the position for resuming.
     pub priming_events: bool,
-    /// Whether a server may ask a client's model to use tools.
+    /// Whether sampling requests may contain tools.
     pub sampling_tools: bool,
     /// Whether a client declares that it can include context of servers in sampling.
     pub sampling_context: bool,
-    /// Whether an elicitation by URL has an id, whose completion is announced.
+    /// Whether an elicitation in URL mode has an id, and its completion is announced.
     pub elicitation_ids: bool,
-    /// Whether a server may end a call with -32042, which lists URLs that must be visited first.
+    /// Whether a server may fail a call with -32042, with URLs that the user must visit first.
     pub visits_first: bool,
-    /// Whether a call can be turned into a task by a field of its parameters, with methods that the
-    /// revision itself defines.
+    /// Whether a field in the params turns a call into a task, with methods that the revision itself
+    /// defines.
     pub task_fields: bool,
 }
 
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::Revision;
 
-    /// The revisions that a rule holds in, by the last digits of their dates.
+    /// Returns the revisions in which a rule holds, by the last digits of their dates.
     fn holds(rule: impl Fn(&Rules) -> bool) -> Vec<&'static str> {
         Revision::ALL
             .iter()

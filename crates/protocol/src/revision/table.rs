@@ -1,9 +1,9 @@
 //! The revisions, one row each.
 
-/// Hands the rows of all revisions to a macro: docs, variant, module and date, oldest first.
+/// Passes the rows of all revisions to a macro: docs, variant, module and date, oldest first.
 ///
-/// Whatever has to exist once for each revision is made from these rows, so a new revision takes a
-/// row here and a file beside this one.
+/// Everything that exists once for each revision is generated from these rows, so a new revision takes
+/// a row here and a file in this folder.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! each_revision {
@@ -18,14 +18,14 @@ macro_rules! each_revision {
             V2025_06_18 v2025_06_18 "2025-06-18";
             /// 2025-11-25: tasks, icons, tools in sampling, URL elicitation.
             V2025_11_25 v2025_11_25 "2025-11-25";
-            /// 2026-07-28: no handshake, every request complete in itself.
+            /// 2026-07-28: no handshake and no session; each request contains all its metadata.
             V2026_07_28 v2026_07_28 "2026-07-28";
         }
     };
 }
 
-/// Adds the row of the draft, or does not. A `cfg` inside of the rows would ask for the features of
-/// the crate that the macro is used in.
+/// Adds the row of the draft, if the feature is on. A `cfg` inside the rows would check the features of
+/// the crate that uses the macro.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(feature = "draft-revision")]

@@ -32,7 +32,7 @@ pub(super) fn sampling_content(content: &mut SamplingContent) {
     }
 }
 
-/// A sound cannot be put in words, so the reader is told that there was one.
+/// Audio cannot be converted to text, so the text says that there was audio.
 fn audio_as_text(audio: &mut AudioContent) -> TextContent {
     let text = format!(
         "[a sound of type {} that 2024-11-05 cannot carry]",
@@ -50,7 +50,7 @@ pub(super) fn progress_params(params: &mut ProgressNotificationParams) {
     params.message = None;
 }
 
-/// Whether a server completes arguments is not declared yet.
+/// Completion is not declared yet.
 pub(super) fn server_capabilities(capabilities: &mut ServerCapabilities) {
     capabilities.completions = None;
 }

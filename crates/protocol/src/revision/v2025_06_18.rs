@@ -25,7 +25,7 @@ pub(super) fn annotations(annotations: &mut Annotations) {
     annotations.last_modified = None;
 }
 
-/// The name for people has its place among the annotations here.
+/// The display name belongs to the annotations here.
 pub(super) fn tool(tool: &mut Tool) {
     if let Some(title) = tool.title.take() {
         tool.annotations
@@ -78,7 +78,7 @@ pub(super) fn content(block: &mut ContentBlock) {
     }
 }
 
-/// A link in words: what it is called, where it leads, what is there.
+/// Converts a link to text: its name, its URI and its description.
 fn link_as_text(link: &mut ResourceLink) -> TextContent {
     let resource = &mut link.resource;
     let mut text = format!("{}: {}", resource.name, resource.uri);

@@ -56,7 +56,7 @@ pub(super) fn prompt(prompt: &mut Prompt) {
     prompt.icons = None;
 }
 
-/// Sampling and elicitation have no settings yet; elicitation means forms.
+/// Sampling and elicitation have no settings yet; elicitation means form mode.
 pub(super) fn client_capabilities(capabilities: &mut ClientCapabilities) {
     capabilities.tasks = None;
     extension::move_to_experimental(&mut capabilities.extensions, &mut capabilities.experimental);
@@ -78,8 +78,8 @@ pub(super) fn server_capabilities(capabilities: &mut ServerCapabilities) {
     extension::move_to_experimental(&mut capabilities.extensions, &mut capabilities.experimental);
 }
 
-/// A turn says one thing, so a turn that says several becomes several turns. Tool calls and their
-/// results have no form here.
+/// A message has one content block, so a message with several is split. Tool calls and their results
+/// cannot be expressed.
 pub(super) fn create_message_params(params: &mut CreateMessageRequestParams) {
     params.task = None;
     params.tools = None;
@@ -98,7 +98,7 @@ pub(super) fn create_message_params(params: &mut CreateMessageRequestParams) {
         .collect();
 }
 
-/// An answer is one turn and says one thing: all its text, or else its first piece.
+/// A result has one content block: all text of the message, or else its first block.
 pub(super) fn create_message_result(result: &mut CreateMessageResult) {
     if result.content.len() == 1 && result.content.iter().all(is_said) {
         return;
@@ -148,7 +148,7 @@ fn elicit_form(form: &mut ElicitRequestFormParams, to: Revision) -> Result<(), I
     Ok(())
 }
 
-/// Only a yes-or-no field has a default yet. False if the field has no form here.
+/// Only boolean fields have a default yet. Returns false if the field cannot be expressed.
 fn elicit_field(field: &mut PrimitiveSchema) -> bool {
     match field {
         PrimitiveSchema::Boolean(_) => {}
@@ -175,7 +175,8 @@ fn elicit_field(field: &mut PrimitiveSchema) -> bool {
     true
 }
 
-/// Several choices cannot have been asked for here; if they come anyway they become one text.
+/// A form cannot have had a field with several choices; if an answer has them anyway, they become one
+/// text.
 pub(super) fn elicit_result(result: &mut ElicitResult) {
     for value in result
         .content

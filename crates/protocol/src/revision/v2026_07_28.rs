@@ -1,5 +1,5 @@
-//! What 2026-07-28 changed, and how it is taken from what goes to an older peer. What it retired
-//! is in [`retired`].
+//! The changes of 2026-07-28, and how they are removed from messages to an older peer. The members that
+//! it removed are in [`retired`].
 
 pub(super) mod retired;
 
@@ -30,12 +30,14 @@ pub(super) fn applies(to: Revision) -> bool {
     to < Revision::V2026_07_28
 }
 
-/// What each modern request says of its sender is said once, at `initialize`.
+/// Each modern request contains metadata about its sender, which older revisions send once in
+/// `initialize`.
 pub(super) fn meta(meta: &mut Meta) {
     meta.remove(&key::MODERN);
 }
 
-/// Until here the members of `properties` are objects, and a result is an object.
+/// Older revisions require that the members of `properties` are objects, and that the result is an
+/// object.
 pub(super) fn tool(tool: &mut Tool) {
     spell_out_booleans(&mut tool.input_schema);
     match &mut tool.output_schema {
@@ -70,7 +72,7 @@ pub(super) fn call_tool_result(result: &mut CallToolResult) {
     }
 }
 
-/// Drops the structured content and makes sure that the model can still read it.
+/// Removes the structured content, and makes sure that the model can still read it as text.
 pub(super) fn structured_to_text(result: &mut CallToolResult) {
     if let Some(raw) = result.structured_content.take() {
         keep_as_text(&mut result.content, &raw);
@@ -84,7 +86,7 @@ fn keep_as_text(content: &mut Vec<ContentBlock>, raw: &RawValue) {
     }
 }
 
-/// Whether a text is this JSON, or the string that this JSON is.
+/// Whether a text is this JSON, or equals this JSON string.
 fn says(text: &str, raw: &RawValue) -> bool {
     if text.trim() == raw.get() {
         return true;
@@ -108,7 +110,7 @@ pub(super) fn tool_result_content(result: &mut ToolResultContent) {
     }
 }
 
-/// Modern error codes are a sign of a modern peer, so they are never sent to an older one.
+/// Modern error codes identify a modern peer, so they are never sent to an older one.
 pub(super) fn error(error: &mut ErrorObject) {
     error.code = match error.code {
         code::INVALID_PARAMS if error.names_a_uri() => code::RESOURCE_NOT_FOUND,

@@ -17,30 +17,30 @@ use crate::{
     tagged::{self, Tagged},
 };
 
-/// One piece of what is said.
+/// One content block of a message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum SamplingContent {
     /// Text.
     Text(TextContent),
-    /// A picture.
+    /// An image.
     Image(ImageContent),
-    /// A sound. Since 2025-03-26.
+    /// Audio. Since 2025-03-26.
     Audio(AudioContent),
-    /// The model wants a tool called. Since 2025-11-25.
+    /// A tool call of the model. Since 2025-11-25.
     ToolUse(ToolUseContent),
-    /// The result of a tool. Since 2025-11-25.
+    /// The result of a tool call. Since 2025-11-25.
     ToolResult(ToolResultContent),
 }
 
 impl SamplingContent {
-    /// Text without annotations.
+    /// Creates text without annotations.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextContent::new(text))
     }
 
-    /// The text, if it is text.
+    /// Returns the text of a text block.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(content) => Some(&content.text),
@@ -85,18 +85,18 @@ impl<'de> Deserialize<'de> for SamplingContent {
     }
 }
 
-/// The model wants a tool called. Since 2025-11-25.
+/// A tool call of the model. Since 2025-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "tool_use")]
 #[non_exhaustive]
 pub struct ToolUseContent {
-    /// Names this call, so that its result can be tied to it.
+    /// The id of the call, which its result repeats.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
     /// The arguments.
     pub input: JsonObject,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -105,7 +105,7 @@ pub struct ToolUseContent {
 }
 
 impl ToolUseContent {
-    /// A call of a tool.
+    /// Creates a tool call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, input: JsonObject) -> Self {
         Self {
             id: id.into(),
@@ -128,7 +128,7 @@ setters! {
 #[serde(tag = "type", rename = "tool_result", rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolResultContent {
-    /// The call this answers.
+    /// The id of the call.
     pub tool_use_id: String,
     /// The content, for the model.
     pub content: Vec<ContentBlock>,
@@ -142,7 +142,7 @@ pub struct ToolResultContent {
     /// Whether the tool failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -151,7 +151,7 @@ pub struct ToolResultContent {
 }
 
 impl ToolResultContent {
-    /// The result of a call.
+    /// Creates the result of a call.
     pub fn new(tool_use_id: impl Into<String>, content: Vec<ContentBlock>) -> Self {
         Self {
             tool_use_id: tool_use_id.into(),
@@ -169,7 +169,7 @@ setters! {
     }
 }
 
-/// One piece is written as an object, as every revision can read it; any other number as an array.
+/// Writes a single block as an object, which every revision can read, and any other number as an array.
 pub(super) fn write_one_or_many<S: Serializer>(
     content: &[SamplingContent],
     serializer: S,
@@ -180,7 +180,7 @@ pub(super) fn write_one_or_many<S: Serializer>(
     }
 }
 
-/// Reads an object or an array of them.
+/// Reads an object, or an array of objects.
 pub(super) fn read_one_or_many<'de, D>(deserializer: D) -> Result<Vec<SamplingContent>, D::Error>
 where
     D: Deserializer<'de>,

@@ -5,25 +5,25 @@ use serde::{Deserialize, Serialize};
 use super::content::{SamplingContent, read_one_or_many, write_one_or_many};
 use crate::{Meta, OtherMembers, Role, setter::setters, word::open_words};
 
-/// One turn of the conversation the model is given.
+/// One message of a conversation with a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SamplingMessage {
     /// The role of the speaker.
     pub role: Role,
-    /// The content. Exactly one piece until 2025-06-18.
+    /// The content. Exactly one block until 2025-06-18.
     #[serde(
         serialize_with = "write_one_or_many",
         deserialize_with = "read_one_or_many"
     )]
     pub content: Vec<SamplingContent>,
-    /// Anything else the sender attached. Since 2025-11-25.
+    /// Metadata that the sender attached (`_meta`). Since 2025-11-25.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl SamplingMessage {
-    /// Something one side says.
+    /// Creates a message of this role.
     pub fn new(role: Role, content: impl Into<SamplingContent>) -> Self {
         Self {
             role,
@@ -32,12 +32,12 @@ impl SamplingMessage {
         }
     }
 
-    /// Something the user says.
+    /// Creates a message of the user.
     pub fn user(content: impl Into<SamplingContent>) -> Self {
         Self::new(Role::User, content)
     }
 
-    /// Something the model said.
+    /// Creates a message of the assistant.
     pub fn assistant(content: impl Into<SamplingContent>) -> Self {
         Self::new(Role::Assistant, content)
     }
@@ -49,25 +49,25 @@ setters! {
     }
 }
 
-/// The answer to `sampling/createMessage`: what the model said.
+/// The answer to `sampling/createMessage`: the message of the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CreateMessageResult {
     /// The role of the speaker.
     pub role: Role,
-    /// The content. Exactly one piece until 2025-06-18.
+    /// The content. Exactly one block until 2025-06-18.
     #[serde(
         serialize_with = "write_one_or_many",
         deserialize_with = "read_one_or_many"
     )]
     pub content: Vec<SamplingContent>,
-    /// The model that said it.
+    /// The name of the model.
     pub model: String,
-    /// Why it stopped.
+    /// Why the model stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<StopReason>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -76,7 +76,7 @@ pub struct CreateMessageResult {
 }
 
 impl CreateMessageResult {
-    /// A message of a model.
+    /// Creates a message of a model.
     pub fn new(model: impl Into<String>, content: impl Into<SamplingContent>) -> Self {
         Self {
             role: Role::Assistant,
@@ -88,7 +88,7 @@ impl CreateMessageResult {
         }
     }
 
-    /// What the model said in words: the texts among the contents, one a line.
+    /// Returns the text of the message: its text blocks, one per line.
     ///
     /// ```
     /// use turnbuckle_protocol::CreateMessageResult;
@@ -113,15 +113,15 @@ setters! {
 }
 
 open_words! {
-    /// Why a model stopped.
+    /// Why a model stopped generating.
     StopReason {
-        /// It was done.
+        /// The message is complete.
         EndTurn = "endTurn",
-        /// It wrote a sequence it was told to stop at.
+        /// It generated a stop sequence.
         StopSequence = "stopSequence",
-        /// It wrote as many tokens as it may.
+        /// It reached the limit on tokens.
         MaxTokens = "maxTokens",
-        /// It wants tools called. Since 2025-11-25.
+        /// It calls tools. Since 2025-11-25.
         ToolUse = "toolUse",
     }
 }

@@ -14,46 +14,46 @@ use crate::{
 pub struct CreateMessageRequestParams {
     /// The conversation so far.
     pub messages: Vec<SamplingMessage>,
-    /// Which model the server would like.
+    /// The server's preferences for a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_preferences: Option<ModelPreferences>,
     /// The system prompt for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
-    /// Whose context the client adds.
+    /// Which servers' context the client should add.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub include_context: Option<IncludeContext>,
-    /// How freely the model chooses its words.
+    /// The temperature of the model.
     #[serde(
         skip_serializing_if = "Option::is_none",
         serialize_with = "json::number_option"
     )]
     pub temperature: Option<f64>,
-    /// The most tokens the model may write.
+    /// The maximum number of tokens to generate.
     #[serde(deserialize_with = "json::whole")]
     pub max_tokens: u64,
-    /// Sequences to stop at.
+    /// Sequences at which the model stops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_sequences: Option<Vec<String>>,
     /// Additional settings for the provider of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<JsonObject>,
-    /// Tools the model may call. Since 2025-11-25.
+    /// Tools that the model may call. Since 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<Tool>>,
-    /// Whether the model may or must call them. Since 2025-11-25.
+    /// Whether the model may or must call tools. Since 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
-    /// Asks that the request become a task. Only in 2025-11-25.
+    /// Requests that the answer become a task. Only in 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
-    /// Anything else the sender attached. Until 2025-11-25.
+    /// Metadata that the sender attached (`_meta`). Until 2025-11-25.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl CreateMessageRequestParams {
-    /// Asks a model to go on with a conversation.
+    /// Creates a request to continue a conversation.
     pub fn new(messages: Vec<SamplingMessage>, max_tokens: u64) -> Self {
         Self {
             messages,
@@ -78,27 +78,27 @@ setters! {
     }
 }
 
-/// Which model the server would like; the client decides.
+/// The server's preferences for a model; the client decides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ModelPreferences {
-    /// Names, or parts of names, best first.
+    /// Names of models, or parts of names, best first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hints: Option<Vec<ModelHint>>,
-    /// How much a low price matters, from 0 to 1.
+    /// How important a low price is, from 0 to 1.
     #[serde(
         skip_serializing_if = "Option::is_none",
         serialize_with = "json::number_option"
     )]
     pub cost_priority: Option<f64>,
-    /// How much speed matters, from 0 to 1.
+    /// How important speed is, from 0 to 1.
     #[serde(
         skip_serializing_if = "Option::is_none",
         serialize_with = "json::number_option"
     )]
     pub speed_priority: Option<f64>,
-    /// How much ability matters, from 0 to 1.
+    /// How important capability is, from 0 to 1.
     #[serde(
         skip_serializing_if = "Option::is_none",
         serialize_with = "json::number_option"
@@ -107,7 +107,7 @@ pub struct ModelPreferences {
 }
 
 impl ModelPreferences {
-    /// No preference yet.
+    /// Creates empty preferences.
     pub fn new() -> Self {
         Self::default()
     }
@@ -122,11 +122,11 @@ setters! {
     }
 }
 
-/// A hint at a model.
+/// A hint for choosing a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ModelHint {
-    /// A name, or part of one.
+    /// The name of a model, or a part of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Members that the specification does not name.
@@ -135,7 +135,7 @@ pub struct ModelHint {
 }
 
 impl ModelHint {
-    /// A name, or part of one.
+    /// Creates a hint with the name of a model, or a part of it.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: Some(name.into()),
@@ -144,16 +144,16 @@ impl ModelHint {
     }
 }
 
-/// Whose context the client adds.
+/// Which servers' context the client should add.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum IncludeContext {
     /// No context.
     None,
-    /// The context of the server that asks.
+    /// The context of the requesting server.
     ThisServer,
-    /// That of every server.
+    /// The context of all servers.
     AllServers,
 }
 
@@ -161,13 +161,13 @@ pub enum IncludeContext {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolChoice {
-    /// The rule; [`ToolChoiceMode::Auto`] if not said.
+    /// The rule; [`ToolChoiceMode::Auto`] if it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<ToolChoiceMode>,
 }
 
 impl ToolChoice {
-    /// A rule for calling tools.
+    /// Creates a choice with this rule.
     pub fn new(mode: ToolChoiceMode) -> Self {
         Self { mode: Some(mode) }
     }
@@ -181,8 +181,8 @@ pub enum ToolChoiceMode {
     /// The model decides.
     #[default]
     Auto,
-    /// It must call at least one.
+    /// The model must call at least one tool.
     Required,
-    /// It must not call any.
+    /// The model must not call tools.
     None,
 }

@@ -8,12 +8,12 @@ use serde_json::value::RawValue;
 
 use super::{CreateTaskResult, LegacyCreateTaskResult};
 
-/// The outcome of `sampling/createMessage` or `elicitation/create`, which 2025-11-25 lets a client
-/// answer with a task if the request asked for one.
+/// A response to `sampling/createMessage` or `elicitation/create`. In 2025-11-25 a client may answer
+/// with a task if the request asked for one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Augmented<T> {
-    /// The answer.
+    /// The result of the request.
     Complete(T),
     /// The request became a task.
     Task(Box<CreateTaskResult>),
@@ -37,7 +37,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Augmented<T> {
             task: Option<IgnoredAny>,
         }
 
-        // Nothing but the member `task` tells the two apart, and it may come last.
+        // Only the member `task` distinguishes the two, and it may come last.
         let raw = Box::<RawValue>::deserialize(deserializer)?;
         let Peek { task } = serde_json::from_str(raw.get()).map_err(de::Error::custom)?;
         match task {

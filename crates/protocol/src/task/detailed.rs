@@ -10,22 +10,22 @@ use crate::{ErrorObject, InputRequests, Meta, OtherMembers, json, setter::setter
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TaskState {
-    /// It runs.
+    /// The task is running.
     Working,
-    /// It waits for these.
+    /// The task waits for the answers to these questions.
     InputRequired(InputRequests),
-    /// It returned this: the result of the request it came from, as its text.
+    /// The result of the task's request, as JSON text.
     Completed(Box<RawValue>),
-    /// It ended in this error.
+    /// The error of the task's request.
     Failed(ErrorObject),
-    /// It was given up.
+    /// The task was cancelled.
     Cancelled,
-    /// A status that this version does not know, as its word. The task is not over.
+    /// An unknown status, as its text. The task has not ended.
     Other(Box<str>),
 }
 
 impl TaskState {
-    /// The status as one word.
+    /// Returns the status without its members.
     pub fn status(&self) -> TaskStatus {
         match self {
             Self::Working => TaskStatus::Working,
@@ -49,33 +49,33 @@ impl PartialEq for TaskState {
     }
 }
 
-/// A task with what it waits for or returned: the answer to `tasks/get`, and what
-/// `notifications/tasks` carries.
+/// A task with its questions, its result or its error: the answer to `tasks/get`, and the params of
+/// `notifications/tasks`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DetailedTask {
-    /// Its id.
+    /// The id of the task.
     pub task_id: String,
     /// The status of the task.
     pub state: TaskState,
-    /// A message about the status, for people.
+    /// A message for the user about the status.
     pub status_message: Option<String>,
-    /// When it began, as an ISO 8601 time.
+    /// When the task was created, as an ISO 8601 time.
     pub created_at: String,
-    /// When it last changed, as an ISO 8601 time.
+    /// When the task was last updated, as an ISO 8601 time.
     pub last_updated_at: String,
-    /// For how many milliseconds from its beginning it is kept; without limit if `None`.
+    /// How many milliseconds after its creation the task is kept; `None` means without limit.
     pub ttl_ms: Option<u64>,
-    /// How many milliseconds to wait between two looks at it.
+    /// How many milliseconds to wait between two polls.
     pub poll_interval_ms: Option<u64>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
     pub other: OtherMembers,
 }
 
 impl DetailedTask {
-    /// A task with what it waits for or returned.
+    /// Creates a task with the details of its status.
     pub fn new(task: Task, state: TaskState) -> Self {
         Self {
             task_id: task.task_id,
@@ -90,7 +90,7 @@ impl DetailedTask {
         }
     }
 
-    /// The task without the details.
+    /// Returns the task without the details of its status.
     pub fn summary(&self) -> Task {
         Task {
             task_id: self.task_id.clone(),
@@ -146,7 +146,7 @@ impl Serialize for DetailedTask {
     }
 }
 
-/// Every member a task can have, since which of them belong is known only when all are read.
+/// All members that a task can have. Which of them apply is known only when all were read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct TaskMembers {

@@ -1,38 +1,38 @@
-//! Tasks as 2025-11-25 writes them.
+//! Tasks in the form of 2025-11-25.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Task, TaskStatus};
 use crate::{Cursor, Meta, OtherMembers, json, setter::setters};
 
-/// A task as 2025-11-25 writes it: the answer to `tasks/get` and `tasks/cancel`, and what
-/// `notifications/tasks/status` carries.
+/// A task in the form of 2025-11-25: the answer to `tasks/get` and `tasks/cancel`, and the params of
+/// `notifications/tasks/status`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LegacyTask {
-    /// Its id.
+    /// The id of the task.
     pub task_id: String,
     /// The status of the task.
     pub status: TaskStatus,
-    /// A message about the status, for people.
+    /// A message for the user about the status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
-    /// When it began, as an ISO 8601 time.
+    /// When the task was created, as an ISO 8601 time.
     pub created_at: String,
-    /// When it last changed, as an ISO 8601 time.
+    /// When the task was last updated, as an ISO 8601 time.
     pub last_updated_at: String,
-    /// For how many milliseconds from its beginning it is kept; without limit if `None`.
+    /// How many milliseconds after its creation the task is kept; `None` means without limit.
     #[serde(default, deserialize_with = "json::millis")]
     pub ttl: Option<u64>,
-    /// How many milliseconds to wait between two looks at it.
+    /// How many milliseconds to wait between two polls.
     #[serde(
         default,
         deserialize_with = "json::millis",
         skip_serializing_if = "Option::is_none"
     )]
     pub poll_interval: Option<u64>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -87,7 +87,7 @@ impl From<LegacyTask> for Task {
 pub struct LegacyCreateTaskResult {
     /// The task.
     pub task: LegacyTask,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -102,7 +102,7 @@ setters! {
 }
 
 impl From<Task> for LegacyCreateTaskResult {
-    /// What is attached to the task moves to the result around it.
+    /// The `_meta` of the task moves to the result that contains it.
     fn from(mut task: Task) -> Self {
         let meta = task.meta.take();
         Self {
@@ -129,10 +129,10 @@ impl From<LegacyCreateTaskResult> for Task {
 pub struct LegacyListTasksResult {
     /// The tasks of this page.
     pub tasks: Vec<LegacyTask>,
-    /// Where the next page starts, if there is one.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -141,7 +141,7 @@ pub struct LegacyListTasksResult {
 }
 
 impl LegacyListTasksResult {
-    /// The only page of a list.
+    /// Creates a list with a single page.
     pub fn new(tasks: Vec<LegacyTask>) -> Self {
         Self {
             tasks,

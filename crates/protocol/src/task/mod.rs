@@ -1,8 +1,8 @@
 //! Tasks: requests that continue after they were answered.
 //!
-//! [`Task`] and [`DetailedTask`] are those of the tasks extension, which goes with 2026-07-28.
-//! [`LegacyTask`] and its company are the wire forms of 2025-11-25, which name the same things
-//! differently; they convert both ways.
+//! [`Task`] and [`DetailedTask`] are the types of the tasks extension, which belongs to 2026-07-28.
+//! [`LegacyTask`] and the other legacy types are the wire forms of 2025-11-25, with other names for the
+//! same members; they convert in both directions.
 
 mod augmented;
 mod detailed;

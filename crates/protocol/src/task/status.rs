@@ -5,17 +5,17 @@ use serde::{Deserialize, Serialize};
 use crate::{InputResponses, Meta, OtherMembers, json, setter::setters, word::open_words};
 
 open_words! {
-    /// The status of a task. An unknown word is kept as it came; such a task is not over.
+    /// The status of a task. An unknown status is kept unchanged; such a task has not ended.
     TaskStatus {
-        /// It runs.
+        /// The task is running.
         Working = "working",
-        /// It waits for the client.
+        /// The task waits for the client.
         InputRequired = "input_required",
-        /// It is done.
+        /// The task has completed.
         Completed = "completed",
-        /// It ended in an error; in 2025-11-25 also in a tool result that says so.
+        /// The task has failed. In 2025-11-25 this includes a tool result with `isError`.
         Failed = "failed",
-        /// It was given up.
+        /// The task was cancelled.
         Cancelled = "cancelled",
     }
 }
@@ -27,33 +27,33 @@ impl TaskStatus {
     }
 }
 
-/// A task, without what it waits for or returned.
+/// A task, without its questions, its result or its error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Task {
-    /// Its id.
+    /// The id of the task.
     pub task_id: String,
     /// The status of the task.
     pub status: TaskStatus,
-    /// A message about the status, for people.
+    /// A message for the user about the status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
-    /// When it began, as an ISO 8601 time.
+    /// When the task was created, as an ISO 8601 time.
     pub created_at: String,
-    /// When it last changed, as an ISO 8601 time.
+    /// When the task was last updated, as an ISO 8601 time.
     pub last_updated_at: String,
-    /// For how many milliseconds from its beginning it is kept; without limit if `None`.
+    /// How many milliseconds after its creation the task is kept; `None` means without limit.
     #[serde(default, deserialize_with = "json::millis")]
     pub ttl_ms: Option<u64>,
-    /// How many milliseconds to wait between two looks at it.
+    /// How many milliseconds to wait between two polls.
     #[serde(
         default,
         deserialize_with = "json::millis",
         skip_serializing_if = "Option::is_none"
     )]
     pub poll_interval_ms: Option<u64>,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that the specification does not name.
@@ -62,7 +62,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// A task that begins now, kept without limit.
+    /// Creates a task that begins now and is kept without limit.
     pub fn new(id: impl Into<String>, now: impl Into<String>) -> Self {
         let now = now.into();
         Self {
@@ -96,15 +96,15 @@ pub type CreateTaskResult = Task;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TaskRequestParams {
-    /// The task.
+    /// The id of the task.
     pub task_id: String,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl TaskRequestParams {
-    /// Names a task.
+    /// Creates the params for a task.
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             task_id: id.into(),
@@ -124,17 +124,17 @@ setters! {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UpdateTaskRequestParams {
-    /// The task.
+    /// The id of the task.
     pub task_id: String,
-    /// The answers, under the keys of what it waits for.
+    /// The answers, by the keys of the task's questions.
     pub input_responses: InputResponses,
-    /// Anything else the sender attached.
+    /// Metadata that the sender attached (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
 impl UpdateTaskRequestParams {
-    /// Answers a task.
+    /// Creates the params with answers for a task.
     pub fn new(id: impl Into<String>, responses: InputResponses) -> Self {
         Self {
             task_id: id.into(),

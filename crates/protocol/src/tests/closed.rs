@@ -1,17 +1,17 @@
-//! The specification's schemas allow members they do not name, so that a later revision's field
-//! passes for an earlier one. Here they are closed: what goes out may have no member that the
-//! revision does not name.
+//! The specification's schemas allow unknown members, so a member of a later revision would be valid in
+//! an earlier one. Here the schemas are closed: a message may have no member that the revision does not
+//! define.
 
 use serde_json::{Map, Value, json};
 
 use crate::{Revision, tests::facts::Schema};
 
-/// Where open objects are meant, though the schema does not say so.
+/// Objects that are meant to be open, although the schema does not say so.
 ///
 /// Schemas of tools are JSON Schema, with any keyword. `_meta` is a map in every revision.
 const OPEN_MEMBERS: [&str; 3] = ["inputSchema", "outputSchema", "_meta"];
 
-/// A schema in which every object has only the members it names.
+/// Returns a schema in which every object has only the members that it names.
 pub(crate) fn close(schema: &Schema) -> Schema {
     let mut definitions = Map::new();
     for (name, definition) in schema.definitions() {
@@ -24,7 +24,7 @@ pub(crate) fn close(schema: &Schema) -> Schema {
         definitions.insert(name.clone(), definition);
     }
     for name in ["ClientCapabilities", "ServerCapabilities"] {
-        // Negotiated in 2025-11-25 before its schema named them.
+        // 2025-11-25 has these, but its schema does not contain them.
         if schema.revision == Revision::V2025_11_25.as_str() {
             definitions[name]["properties"]["extensions"] = json!({});
         }
@@ -37,7 +37,7 @@ pub(crate) fn close(schema: &Schema) -> Schema {
     }
 }
 
-/// The definition as the specification has it.
+/// The name of the original definition.
 fn open_name(name: &str) -> String {
     format!("{name}-open")
 }
@@ -66,7 +66,7 @@ fn close_object(members: &mut Map<String, Value>) {
                     if !OPEN_MEMBERS.contains(&name.as_str()) {
                         close_all(property);
                     }
-                    // Named once, for all requests and notifications, until 2025-06-18.
+                    // Until 2025-06-18 it is defined once, for all requests and notifications.
                     if name == "params" && property.get("properties").is_some() {
                         property["properties"]["_meta"] = json!({});
                     }
@@ -80,8 +80,8 @@ fn close_object(members: &mut Map<String, Value>) {
     }
 }
 
-/// Parts of a combination stay open, and the whole is closed: each part would reject the others'
-/// members.
+/// Keeps the parts of a combination open, and closes the whole: otherwise each part would reject the
+/// members of the others.
 fn close_combination(members: &mut Map<String, Value>) {
     for part in members["allOf"]
         .as_array_mut()
@@ -92,7 +92,7 @@ fn close_combination(members: &mut Map<String, Value>) {
                 .rsplit('/')
                 .next()
                 .expect("a reference has a name");
-            // `Result` lets any member pass, and would leave nothing to close.
+            // `Result` allows any member, and would leave nothing to close.
             *part = if name == "Result" {
                 json!({ "properties": { "_meta": {} } })
             } else {

@@ -1,4 +1,4 @@
-//! Each example of the newest revision is read as its type and written back as it was.
+//! Each example of the newest revision is read as its type and written back unchanged.
 
 use crate::{method::Method, *};
 use serde::{Serialize, de::DeserializeOwned};
@@ -13,7 +13,7 @@ fn round<T: Serialize + DeserializeOwned>(json: &Value) -> Result<Value, String>
     serde_json::to_value(&value).map_err(|error| format!("cannot be written: {error}"))
 }
 
-/// One member of a message, read and written as a type, in the message around it.
+/// Reads and writes one member of a message as a type.
 fn member<T: Serialize + DeserializeOwned>(json: &Value, name: &str) -> Result<Value, String> {
     let mut message = json.clone();
     message[name] = round::<T>(&json[name])?;
@@ -34,12 +34,12 @@ fn notification<N: method::NotificationMethod>(json: &Value) -> Result<Value, St
     member::<N::Params>(json, "params")
 }
 
-/// The answer in its response.
+/// Reads and writes the result of a response.
 fn response<M: Method>(json: &Value) -> Result<Value, String> {
     member::<M::Outcome>(json, "result")
 }
 
-/// An error in its response, whose data must be read as its type.
+/// Reads and writes the error of a response, and its data as its type.
 fn error<T: Serialize + DeserializeOwned>(json: &Value) -> Result<Value, String> {
     let message = member::<ErrorObject>(json, "error")?;
     if message["error"].get("data").is_some() {
@@ -50,7 +50,7 @@ fn error<T: Serialize + DeserializeOwned>(json: &Value) -> Result<Value, String>
     Ok(message)
 }
 
-/// The embedded request. One example carries an `id`, which its own definition does not have.
+/// Reads and writes an embedded request. One example has an `id`, which its definition does not have.
 fn embedded(json: &Value) -> Result<Value, String> {
     let mut written = round::<InputRequest>(json)?;
     if let Some(id) = json.get("id").filter(|_| json["method"] == "roots/list") {
@@ -61,7 +61,7 @@ fn embedded(json: &Value) -> Result<Value, String> {
 
 type Round = fn(&Value) -> Result<Value, String>;
 
-/// What each folder of examples holds.
+/// The type of the examples in a folder.
 fn round_of(folder: &str) -> Option<Round> {
     use crate::method as m;
     Some(match folder {

@@ -1,4 +1,4 @@
-//! Turns neutral values into what goes out to a peer, with the definitions each must satisfy.
+//! Converts neutral values to messages for a peer, with the definitions that each must satisfy.
 
 use std::fmt::Debug;
 
@@ -13,17 +13,17 @@ use serde_json::{Value, json};
 
 use crate::tests::sample::Fullness;
 
-/// Something that goes out, and what the schema calls it.
+/// A message or value for a peer, and its definitions in the schema.
 pub(crate) struct Case {
-    /// Definitions that describe all of it: it may have no member they do not name.
+    /// Definitions that describe all of it: it may have no other members.
     pub(crate) exact: Vec<&'static str>,
-    /// Definitions that describe a part of it, or any of several things.
+    /// Definitions that describe a part of it, or one of several alternatives.
     pub(crate) loose: Vec<&'static str>,
-    /// What goes out.
+    /// The message or value.
     pub(crate) json: Value,
 }
 
-/// Collects what goes out to one peer.
+/// Collects the messages for one peer.
 pub(crate) struct Generator {
     pub(crate) to: Revision,
     pub(crate) f: Fullness,
@@ -47,8 +47,8 @@ impl Generator {
         });
     }
 
-    /// Lowers a value and returns what goes out, having checked that it can be read back, that
-    /// lowering it again changes nothing, and that it may be lowered in steps.
+    /// Lowers a value and returns its JSON. Checks that it can be read back, that lowering it again
+    /// changes nothing, and that it may be lowered in steps.
     pub(crate) fn lowered<T>(&self, mut value: T) -> Value
     where
         T: Lower + Serialize + DeserializeOwned + Clone + PartialEq + Debug,
@@ -70,7 +70,7 @@ impl Generator {
         written(&value)
     }
 
-    /// A value that occurs in messages.
+    /// Adds a value that occurs in messages.
     pub(crate) fn value<T>(&mut self, exact: &[&'static str], loose: &[&'static str], value: T)
     where
         T: Lower + Serialize + DeserializeOwned + Clone + PartialEq + Debug,
@@ -79,7 +79,7 @@ impl Generator {
         self.push(exact, loose, json);
     }
 
-    /// A request, if the revision has it.
+    /// Adds a request, if the revision has it.
     pub(crate) fn request<M>(
         &mut self,
         exact: &'static str,
@@ -96,7 +96,7 @@ impl Generator {
         }
     }
 
-    /// A request whose parameters are lowered already.
+    /// Adds a request whose params are already lowered.
     pub(crate) fn request_json(
         &mut self,
         method: &'static str,
@@ -123,7 +123,7 @@ impl Generator {
         self.push(exact, loose, params.clone());
     }
 
-    /// A notification, if the revision has it.
+    /// Adds a notification, if the revision has it.
     pub(crate) fn notification<N>(
         &mut self,
         exact: &'static str,
@@ -160,7 +160,7 @@ impl Generator {
         self.push(exact, loose, params);
     }
 
-    /// The answer to a method, if the revision has it.
+    /// Adds the answer to a method, if the revision has it.
     pub(crate) fn result<M: Method>(
         &mut self,
         exact: &'static str,
@@ -181,7 +181,7 @@ impl Generator {
         self.result_json(M::NAME, exact, response, loose, json);
     }
 
-    /// An answer that is lowered already.
+    /// Adds an answer that is already lowered.
     pub(crate) fn result_json(
         &mut self,
         method: &'static str,
@@ -212,7 +212,7 @@ impl Generator {
         );
     }
 
-    /// An error, alone and in its response.
+    /// Adds an error, alone and in its response.
     pub(crate) fn error(
         &mut self,
         alone: &[&'static str],
@@ -232,7 +232,7 @@ impl Generator {
         self.push(&[&[envelope], response].concat(), &loose, full);
     }
 
-    /// Whether the core schema of the revision has a method in any direction.
+    /// Returns whether the core schema of the revision has a method in any direction.
     pub(crate) fn has(&self, method: &str) -> bool {
         let known = [Direction::ToServer, Direction::ToClient]
             .into_iter()
@@ -260,7 +260,7 @@ impl Generator {
     }
 }
 
-/// Checks that the parameters of a request are the same when the envelope hands them over.
+/// Checks that parsing the envelope does not change the params of a request.
 fn through_the_envelope<M: Method>(params: &Value) {
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": M::NAME, "params": params});
     let text = request.to_string();
@@ -277,7 +277,7 @@ fn through_the_envelope<M: Method>(params: &Value) {
     );
 }
 
-/// What a value is on the wire, having been read back as the same value, in any order of members.
+/// Serialises a value, and checks that it is read back as the same value in any order of members.
 pub(crate) fn written<T>(value: &T) -> Value
 where
     T: Serialize + DeserializeOwned + PartialEq + Debug,
@@ -297,7 +297,7 @@ where
     json
 }
 
-/// The same JSON with the members of every object in the opposite order.
+/// Reverses the members of every object.
 fn reversed(json: Value) -> Value {
     match json {
         Value::Object(members) => Value::Object(

@@ -1,4 +1,4 @@
-//! What becomes of a value that an older revision has no words for.
+//! Lowering of values that an older revision cannot express.
 
 use crate::{
     Annotations, CallToolResult, ClientCapabilities, ContentBlock, CreateMessageRequestParams,
@@ -84,7 +84,7 @@ fn structured_content_that_is_dropped_stays_readable() {
         let result = lowered(silent, to);
         assert!(result.structured_content.is_none());
         assert_eq!(texts(&result), [json.to_string()]);
-        // It was there already.
+        // The text was already there.
         assert_eq!(texts(&lowered(full, to)), [json.to_string()]);
     }
 }

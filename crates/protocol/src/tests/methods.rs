@@ -1,4 +1,4 @@
-//! The table of methods says what the specification's schemas say.
+//! The table of methods agrees with the specification's schemas.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn methods(schema: &Schema, union: &str) -> BTreeSet<String> {
     members
         .iter()
         .map(|member| {
-            // A union of one is written out.
+            // A union with a single member is defined in place.
             let definition = match member["$ref"].as_str() {
                 Some(reference) => &schema.definitions()[reference.rsplit('/').next().unwrap()],
                 None => member,

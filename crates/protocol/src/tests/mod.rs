@@ -1,7 +1,7 @@
-//! What this crate promises: that its types are the specification's, that what goes out to each
-//! revision is in the revision's words, and that what comes in is read.
+//! The promises of this crate: its types are those of the specification, messages to each revision have
+//! only its members, and incoming messages can be read.
 //!
-//! These tests are inside of the crate because samples are struct literals that name every field.
+//! These tests are inside the crate because samples are struct literals that name every field.
 
 mod closed;
 mod examples;

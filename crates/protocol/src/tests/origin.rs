@@ -1,4 +1,4 @@
-//! The table of facts says what the specification's schemas say.
+//! The table of facts agrees with the specification's schemas.
 
 use serde_json::{Map, Value};
 
@@ -34,10 +34,10 @@ fn the_table_is_that_of_the_schemas() {
     }
 }
 
-/// A schema without prose, and written in the one way in which [`Schema`] writes it.
+/// Returns a schema without prose, in the normal form that [`Schema`] also has.
 fn facts_of(schema: &Value) -> Value {
     let Value::Object(keywords) = schema else {
-        // `true` allows the same as `{}`.
+        // `true` allows the same values as `{}`.
         return Value::Object(Map::new());
     };
     let kept = keywords

@@ -1,7 +1,6 @@
-//! Each JSON example in the prose of two revisions is read as what it is and written back without
-//! loss.
+//! Each JSON example in the prose of two revisions is read as its type and written back without loss.
 //!
-//! The texts are read where they lie, beside the specification's schemas.
+//! The texts are read from their original place, beside the specification's schemas.
 
 use std::fs;
 
@@ -14,10 +13,10 @@ use crate::{
     *,
 };
 
-/// A type that an example may be of.
+/// Reads and writes an example as a type.
 type Round = fn(&Value) -> Result<Value, String>;
 
-/// How the params and the result of a method are read, if it has this name.
+/// Returns how to read the params and the result of the method with this name, if it matches.
 type OfMethod = fn(&str) -> Option<(Round, Round)>;
 
 fn round<T: Serialize + DeserializeOwned>(json: &Value) -> Result<Value, String> {
@@ -25,7 +24,7 @@ fn round<T: Serialize + DeserializeOwned>(json: &Value) -> Result<Value, String>
     serde_json::to_value(&value).map_err(|error| error.to_string())
 }
 
-/// How the params and the result of a method are read.
+/// Returns how to read the params and the result of a method.
 fn rounds(name: &str) -> Option<(Round, Round)> {
     fn of<M: Method>(name: &str) -> Option<(Round, Round)> {
         (name == M::NAME).then_some((round::<M::Params> as Round, round::<M::Result> as Round))
@@ -65,13 +64,13 @@ fn rounds(name: &str) -> Option<(Round, Round)> {
     all.iter().find_map(|of| of(name))
 }
 
-/// Capabilities as the pages show them, without the rest of the message.
+/// Capabilities in the form in which the pages show them, without the rest of the message.
 #[derive(Serialize, serde::Deserialize)]
 struct DeclaredBy<C> {
     capabilities: C,
 }
 
-/// The type of an example that is not a message, by its members.
+/// Returns the type of an example that is not a message, by its members.
 fn part(json: &Value) -> Option<Round> {
     let has = |name: &str| json.get(name).is_some();
     if json.is_array() {
@@ -100,12 +99,12 @@ fn part(json: &Value) -> Option<Round> {
     })
 }
 
-/// The examples of a document that are JSON, in their order.
+/// Returns the JSON examples of a document, in order.
 fn examples(text: &str) -> Vec<Value> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some((_, after)) = rest.split_once("```json") {
-        // The rest of the line may name a file.
+        // The rest of the line may contain a file name.
         let Some((block, after)) = after.split_once("```") else {
             break;
         };
@@ -116,7 +115,7 @@ fn examples(text: &str) -> Vec<Value> {
     found
 }
 
-/// Reads a message or a part of one, and writes it again; `None` if nothing is known of it.
+/// Reads a message or a part of one, and writes it again. Returns `None` if its type is unknown.
 fn written(json: &Value, asked: &mut Option<String>) -> Option<Result<Value, String>> {
     let in_place = |name: &str, round: Round| {
         let mut message = json.clone();

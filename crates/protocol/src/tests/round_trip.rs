@@ -1,4 +1,4 @@
-//! Any JSON can be read without a panic, and what is read is written as the same value.
+//! Reading any JSON never panics, and a value that was read is written as the same value.
 
 use crate::{
     CallToolResult, ContentBlock, InputRequest, Lower, PrimitiveSchema, Revision, SamplingMessage,
@@ -31,7 +31,7 @@ fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Reads JSON as a type. If that works, what is written must be read as the same again.
+/// Reads JSON as a type. If that succeeds, the written value must be read as the same value.
 fn read<T: Serialize + DeserializeOwned>(json: &Value) {
     let Ok(value) = serde_json::from_str::<T>(&json.to_string()) else {
         return;
@@ -54,7 +54,7 @@ fn notification<N: NotificationMethod>(json: &Value) {
     read::<N::Params>(json);
 }
 
-/// Every type of every message, and those inside them that are read by hand.
+/// All message types, and the types inside them with hand-written parsers.
 const READERS: &[fn(&Value)] = &[
     method::<method::ToolsCall>,
     method::<method::ToolsList>,
@@ -85,7 +85,7 @@ const READERS: &[fn(&Value)] = &[
     read::<InputRequest>,
 ];
 
-/// Every place in a value.
+/// Returns all positions in a value.
 fn places(json: &Value) -> Vec<String> {
     fn walk(json: &Value, path: &str, places: &mut Vec<String>) {
         places.push(path.to_owned());

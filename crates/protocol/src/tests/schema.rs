@@ -1,6 +1,6 @@
-//! What we send is what the specification's schemas describe, for each revision: nothing that the
-//! revision does not name, and everything that it names. The schemas are made from the table of
-//! facts.
+//! Outgoing messages match the specification's schemas in each revision: they have no member that the
+//! revision does not define, and every member that it defines occurs. The schemas are generated from
+//! the table of facts.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ impl Judge {
         Self { schema, validator }
     }
 
-    /// What is wrong with a case, as seen by some of its definitions.
+    /// Returns the errors of a case, according to some of its definitions.
     fn faults(&self, case: &Case, definitions: &[&'static str]) -> Vec<String> {
         let known = definitions.iter().filter(|name| self.schema.has(name));
         let json: Map<_, _> = known
@@ -150,8 +150,8 @@ fn every_member_that_a_schema_names_can_be_said() {
     }
 }
 
-/// Members that a schema names and that none of the values it describes has. References are not
-/// followed, since each definition has values of its own.
+/// Finds members of a schema that none of its values has. References are not followed, because each
+/// definition has its own values.
 fn find_unsaid(schema: &Value, said: &[&Value], path: &str, unsaid: &mut Vec<String>) {
     for (name, member) in schema["properties"].as_object().into_iter().flatten() {
         let path = format!("{path}.{name}");

@@ -1,8 +1,8 @@
-//! Where the specification's own schemas and examples are.
+//! Finds the specification's own schemas and examples.
 //!
-//! They are read where they lie, never copied into this project. What they say of types, fields
-//! and methods is in the table of facts, so that few tests need them. Where they are not at hand,
-//! those tests say so and pass.
+//! They are read from their original place, never copied into this project. Their facts about types,
+//! fields and methods are in the table of facts, so few tests need them. If they are not available,
+//! those tests print a message and pass.
 
 use std::{
     env, fs,
@@ -33,7 +33,7 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    /// Finds the data, or says that a test did not run.
+    /// Finds the data, or prints that a test did not run.
     pub(crate) fn find(test: &str) -> Option<Self> {
         if let Some(folder) = env::var_os("TURNBUCKLE_SPEC").filter(|folder| !folder.is_empty()) {
             let spec = Self::at(Path::new(&folder));
@@ -47,7 +47,7 @@ impl Spec {
             let message = format!(
                 "{test} did not run: point TURNBUCKLE_SPEC at a checkout of the specification"
             );
-            // Written past the test harness, which would hide it.
+            // Written directly to stderr, because the test harness would hide it.
             writeln!(std::io::stderr(), "{message}").expect("stderr is open");
         }
         spec
@@ -60,7 +60,7 @@ impl Spec {
             .map(|root| Self { root })
     }
 
-    /// A folder with the prose of revisions as texts, if it lies beside the schemas.
+    /// Returns the folder with the prose of revisions as texts, if it is beside the schemas.
     pub(crate) fn prose(&self) -> Option<PathBuf> {
         let folder = self.root.join("../seeds");
         folder.is_dir().then_some(folder)
@@ -71,7 +71,7 @@ impl Spec {
         read(&self.root.join(revision.as_str()).join("schema.json"))
     }
 
-    /// Every example of the newest revision: the type it is of, the file, and what is in it.
+    /// Returns every example of the newest revision: its type, its file, and its content.
     pub(crate) fn examples(&self) -> Vec<(String, String, Value)> {
         let folder = self.root.join(newest().as_str()).join("examples");
         let mut examples = Vec::new();

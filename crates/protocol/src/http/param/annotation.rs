@@ -1,8 +1,8 @@
 //! The header annotations of an input schema, and their rules.
 //!
-//! server/tools, "x-mcp-header". An annotation belongs to a property that is reached from the root
-//! by `properties` alone, because only then the place of its value is known without evaluating the
-//! schema.
+//! server/tools, "x-mcp-header". An annotation is only valid on a property that is reached from the
+//! root through `properties` alone, because only then the place of its value is known without
+//! evaluating the schema.
 
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ const SCHEMAS: &[&str] = &[
     "unevaluatedProperties",
 ];
 
-/// Keywords whose value is an object of schemas. Its member names are free, not keywords.
+/// Keywords whose value is an object of schemas. Its member names are not keywords.
 const NAMED_SCHEMAS: &[&str] = &[
     "$defs",
     "definitions",
@@ -59,7 +59,7 @@ pub(super) fn scan(schema: &JsonObject) -> Result<ParamHeaders, AnnotationFault>
     })
 }
 
-/// What has been found so far. Recursion is as deep as the schema, and JSON that was read from
+/// The annotations found so far. The recursion is as deep as the schema, and JSON that was parsed from
 /// text is at most 128 levels deep.
 #[derive(Default)]
 struct Scan {
@@ -67,7 +67,8 @@ struct Scan {
 }
 
 impl Scan {
-    /// Goes through a schema that is reached by `properties` alone; keeps what leads somewhere.
+    /// Scans a schema that is reached through `properties` alone. Keeps the nodes that lead to an
+    /// annotation.
     fn reachable<'s>(
         &mut self,
         schema: &'s JsonObject,
@@ -99,7 +100,7 @@ impl Scan {
         Ok(Node { param, children })
     }
 
-    /// Records an annotation found at an allowed place.
+    /// Records an annotation at an allowed place.
     fn annotation(
         &mut self,
         name: &Value,
@@ -142,7 +143,7 @@ fn unreachable(path: &[&str]) -> AnnotationFault {
     AnnotationFault::Unreachable { path }
 }
 
-/// Makes sure that no schema below other keywords than `properties` has an annotation.
+/// Checks that no schema under keywords other than `properties` has an annotation.
 fn elsewhere<'s>(schema: &'s JsonObject, path: &mut Vec<&'s str>) -> Result<(), AnnotationFault> {
     for (keyword, value) in schema {
         path.push(keyword);
@@ -190,12 +191,12 @@ fn named<'s>(
         .filter_map(|(name, schema)| Some((name.as_str(), schema.as_object()?)))
 }
 
-/// Whether every value of this type has a form in a header, or is null and needs none.
+/// Whether every value of this type can be a header, or is null and needs none.
 fn is_primitive(of_type: Option<&Value>) -> bool {
     let is_carried = |name: &str| matches!(name, "string" | "integer" | "boolean");
     match of_type {
         Some(Value::String(name)) => is_carried(name),
-        // Nullable: null has no header, so `["string", "null"]` is as good as `"string"`.
+        // A nullable type: null has no header, so `["string", "null"]` is allowed like `"string"`.
         Some(Value::Array(names)) => {
             let names: Vec<_> = names
                 .iter()

@@ -8,7 +8,7 @@ use serde_json::Number;
 
 use super::{HeaderFault, Node};
 
-/// An argument that is there and not null.
+/// An argument that is present and not null.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Found<'a> {
     Text(Cow<'a, str>),
@@ -18,10 +18,9 @@ pub(super) enum Found<'a> {
     Composite,
 }
 
-/// Every annotated argument, with the index of its param.
+/// Finds every annotated argument, with the index of its param.
 ///
-/// A member that JSON repeats is found each time, so that a check holds whichever of them a
-/// handler takes.
+/// A duplicate member is returned each time, so that a check is valid whichever of them a handler uses.
 pub(super) fn find<'a>(
     root: &Node,
     arguments: impl Deserializer<'a>,
@@ -135,7 +134,7 @@ impl<'a> Visitor<'a> for Walk<'_, 'a> {
     }
 }
 
-/// The name of a member, borrowed where the text allows it.
+/// The name of a member, borrowed if it has no escapes.
 struct Name;
 
 impl<'a> DeserializeSeed<'a> for Name {

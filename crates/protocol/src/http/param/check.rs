@@ -4,11 +4,11 @@ use super::argument::Found;
 use super::{HeaderFault, Param};
 use crate::http::{decode, encode, matches};
 
-/// 2^53 − 1: the last integer that a double tells apart from its neighbours, and so the last one
-/// that every language reads out of JSON unharmed.
+/// 2^53 − 1: the largest integer that a double distinguishes from its neighbours, so the largest one
+/// that every language parses exactly.
 const MAX_SAFE: i64 = (1 << 53) - 1;
 
-/// The header's value, or none if the argument has no form there.
+/// Returns the header's value, or `None` if the argument cannot be a header.
 pub(super) fn written(param: &Param, found: &Found<'_>) -> Result<Option<String>, HeaderFault> {
     let value = match found {
         Found::Text(text) => encode(text).into_owned(),
@@ -16,7 +16,7 @@ pub(super) fn written(param: &Param, found: &Found<'_>) -> Result<Option<String>
         Found::Number(number) => match whole(number) {
             HeaderNumber::Safe(value) => value.to_string(),
             HeaderNumber::Unsafe => return Err(HeaderFault::out_of_range(param)),
-            // The schema asks for an integer. The server reports that this is not one.
+            // The schema requires an integer. The server reports that this is not one.
             HeaderNumber::Fraction(value) => value.to_string(),
         },
         Found::Composite => return Ok(None),
@@ -24,14 +24,14 @@ pub(super) fn written(param: &Param, found: &Found<'_>) -> Result<Option<String>
     Ok(Some(value))
 }
 
-/// Whether the header says what the argument says.
+/// Checks that the header has the value of the argument.
 pub(super) fn compare(
     param: &Param,
     found: &Found<'_>,
     header: Option<&[u8]>,
 ) -> Result<(), HeaderFault> {
     let Some(header) = header else {
-        // An object has no form in a header: the schema's refusal explains more than ours.
+        // An object cannot be a header: the error of the schema is more informative.
         return match found {
             Found::Composite => Ok(()),
             _ => Err(HeaderFault::missing(param)),
@@ -64,7 +64,7 @@ fn says(param: &Param, found: &Found<'_>, header: &[u8]) -> Result<bool, HeaderF
     })
 }
 
-/// A number as the annotation sees it.
+/// A number, as the annotation distinguishes it.
 enum HeaderNumber {
     Safe(i64),
     Unsafe,
@@ -91,9 +91,9 @@ fn whole(number: &serde_json::Number) -> HeaderNumber {
     }
 }
 
-/// An integer in a header: decimal digits, and a fraction only if it is nothing.
+/// Parses an integer in a header: decimal digits, with a fraction only if it is zero.
 ///
-/// streamable-http, "Server Validation": compared as numbers, so `42.0` is `42`.
+/// streamable-http, "Server Validation": integers are compared as numbers, so `42.0` equals `42`.
 fn integer(text: &str) -> Option<i64> {
     let (digits, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let is_decimal = digits

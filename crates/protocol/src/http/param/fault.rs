@@ -3,7 +3,7 @@
 use super::Param;
 use crate::http::BadHeader;
 
-/// Which rule an annotation breaks, and where.
+/// Which rule an annotation breaks, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnnotationFault {
@@ -30,17 +30,17 @@ pub enum AnnotationFault {
         /// The name.
         name: String,
     },
-    /// The name is taken; case does not tell headers apart.
+    /// The name is already used; header names are case-insensitive.
     #[error("`x-mcp-header` {name:?} of `{path}` is also that of `{other}`; rename one")]
     Duplicate {
         /// The path of the property.
         path: String,
         /// The name.
         name: String,
-        /// The path of the property that has the name already.
+        /// The path of the property that already has the name.
         other: String,
     },
-    /// The property is not of a type that a header carries.
+    /// The type of the property is not allowed in a header.
     #[error("`x-mcp-header` of `{path}` needs type string, integer or boolean, not {found}")]
     Type {
         /// The path of the property.
@@ -48,7 +48,7 @@ pub enum AnnotationFault {
         /// The type as the schema gives it, or `none`.
         found: String,
     },
-    /// The annotation is at a place to which no single value can be assigned.
+    /// The annotation is at a place that does not belong to a single value.
     #[error("`x-mcp-header` at `{path}` is not reached by `properties` alone; remove it there")]
     Unreachable {
         /// The path of the annotation, including the keywords on the way.
@@ -56,11 +56,11 @@ pub enum AnnotationFault {
     },
 }
 
-/// Why the headers of a call do not fit its arguments.
+/// Why the headers of a call do not match its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HeaderFault {
-    /// The argument is there and its header is not.
+    /// The argument is present, but its header is missing.
     #[error("header `{header}` is missing; repeat argument `{path}` in it")]
     Missing {
         /// The name of the header, in lower case.
@@ -68,7 +68,7 @@ pub enum HeaderFault {
         /// The path of the argument.
         path: String,
     },
-    /// The header is there and the argument is absent or null.
+    /// The header is present, but the argument is missing or null.
     #[error("header `{header}` has no argument `{path}` to repeat; leave it out")]
     Unexpected {
         /// The name of the header, in lower case.
@@ -76,7 +76,7 @@ pub enum HeaderFault {
         /// The path of the missing argument.
         path: String,
     },
-    /// The header and the argument say different things.
+    /// The header and the argument have different values.
     #[error("header `{header}` differs from argument `{path}`")]
     Mismatch {
         /// The name of the header, in lower case.
@@ -84,7 +84,7 @@ pub enum HeaderFault {
         /// The path of the argument.
         path: String,
     },
-    /// The header cannot be read.
+    /// The header cannot be decoded.
     #[error("header `{header}` cannot be read: {source}")]
     Malformed {
         /// The name of the header, in lower case.
@@ -92,7 +92,7 @@ pub enum HeaderFault {
         /// The problem with its value.
         source: BadHeader,
     },
-    /// The argument is an integer that a header must not carry.
+    /// The argument is an integer outside of the range that a header may carry.
     #[error("argument `{path}` is beyond ±(2^53 − 1), so header `{header}` cannot repeat it")]
     OutOfRange {
         /// The name of the header, in lower case.

@@ -1,7 +1,7 @@
 //! Arguments of a tool that are repeated in headers: the `x-mcp-header` annotation.
 //!
-//! streamable-http, "Custom Headers from Tool Parameters". [`ParamHeaders::of`] reads the
-//! annotations of an input schema once; the result writes a client's headers and checks a server's.
+//! streamable-http, "Custom Headers from Tool Parameters". [`ParamHeaders::of`] parses the annotations
+//! of an input schema once; the result creates a client's headers and checks a server's.
 
 mod annotation;
 mod argument;
@@ -17,8 +17,8 @@ use argument::Found;
 
 /// The arguments of one tool that are repeated in headers.
 ///
-/// Arguments are given as JSON text or as an object (`&RawValue`, `&JsonObject`); what is not
-/// annotated is skipped without being built.
+/// Arguments are passed as JSON text or as an object (`&RawValue`, `&JsonObject`); arguments without an
+/// annotation are skipped without being built.
 ///
 /// ```
 /// use serde_json::json;
@@ -43,49 +43,49 @@ pub struct ParamHeaders {
 /// One annotated property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Param {
-    /// The whole name of the header, in lower case.
+    /// The complete name of the header, in lower case.
     header: String,
-    /// The path of the property, as people write it: `a.b`.
+    /// The path of the property in dotted form: `a.b`.
     path: String,
 }
 
-/// A property on the way to an annotated one.
+/// A property on the path to an annotated one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Node {
-    /// Which of the params this is.
+    /// The index of the param, if this property is annotated.
     param: Option<usize>,
     children: Vec<(String, Node)>,
 }
 
 impl ParamHeaders {
-    /// Reads the annotations of a tool's input schema.
+    /// Parses the annotations of a tool's input schema.
     ///
     /// # Errors
     ///
-    /// If an annotation breaks a rule. A client over HTTP then leaves the tool out of its list and
-    /// keeps the others; a server should refuse to register it.
+    /// Fails if an annotation breaks a rule. A client over HTTP then leaves the tool out of its list
+    /// and keeps the others; a server should refuse to register it.
     pub fn of(input_schema: &JsonObject) -> Result<Self, AnnotationFault> {
         annotation::scan(input_schema)
     }
 
-    /// Whether no argument is repeated in a header.
+    /// Returns whether no argument is repeated in a header.
     pub fn is_empty(&self) -> bool {
         self.params.is_empty()
     }
 
-    /// The names of the headers, in lower case and in the order of the schema.
+    /// Returns the names of the headers, in lower case and in the order of the schema.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.params.iter().map(|param| param.header.as_str())
     }
 
-    /// The headers a client sends along with these arguments, names in lower case.
+    /// Returns the headers that a client sends for these arguments, with names in lower case.
     ///
-    /// An argument that is absent or null has no header. Neither has an object or an array, which
+    /// An argument that is missing or null has no header, and neither has an object or an array, which
     /// the schema does not allow anyway.
     ///
     /// # Errors
     ///
-    /// If an annotated integer is beyond ±(2^53 − 1), which a header must not carry.
+    /// Fails if an annotated integer is beyond ±(2^53 − 1), which a header must not carry.
     pub fn headers_for<'a>(
         &self,
         arguments: impl Deserializer<'a>,
@@ -102,16 +102,16 @@ impl ParamHeaders {
         Ok(headers)
     }
 
-    /// Checks that the headers of a request say what its arguments say.
+    /// Checks that the headers of a request match its arguments.
     ///
-    /// `lookup` is given a header's name in lower case and returns its value. A header that came
-    /// on several lines must be looked up as one value, the lines joined by commas, so that it
-    /// matches nothing a single line could have said.
+    /// `lookup` gets a header's name in lower case and returns its value. If a header occurs on several
+    /// lines, return all of them as one value, joined by commas: it then matches no value of a single
+    /// line.
     ///
     /// # Errors
     ///
-    /// If a header is missing, cannot be read, differs from the argument, or belongs to an argument
-    /// that is absent. Answer with 400 and a header mismatch.
+    /// Fails if a header is missing, cannot be decoded, differs from the argument, or belongs to an
+    /// argument that is missing. Answer with status 400 and a header mismatch.
     pub fn check<'a, 'h>(
         &self,
         arguments: impl Deserializer<'a>,
@@ -124,7 +124,7 @@ impl ParamHeaders {
         self.check_found(&found, &lookup)
     }
 
-    /// The annotated arguments that are there and not null, in the order they came.
+    /// Returns the annotated arguments that are present and not null, in order.
     fn arguments<'a>(
         &self,
         arguments: impl Deserializer<'a>,
@@ -145,7 +145,7 @@ impl ParamHeaders {
             check::compare(param, found, lookup(&param.header))?;
         }
         for param in &self.params {
-            // By address: two params are never the same place in the schema.
+            // Compared by address, because each param has its own place in the schema.
             let is_found = found.iter().any(|(other, _)| std::ptr::eq(*other, param));
             if !is_found && lookup(&param.header).is_some() {
                 return Err(HeaderFault::unexpected(param));

@@ -45,10 +45,10 @@ impl Lower for InputResponse {
 }
 
 impl ElicitRequestParams {
-    /// The same question in the form of a revision.
+    /// Returns the same question in the form of a revision.
     ///
     /// # Errors
-    /// When the revision has no words for it; the peer then lacks what is needed to answer.
+    /// Fails if the revision cannot express the question; the peer then lacks the capability to answer.
     pub fn lower_to(mut self, to: Revision) -> Result<Self, Inexpressible> {
         if to.is_modern() {
             retired::elicit_params(&mut self);
@@ -74,11 +74,11 @@ impl ElicitRequestParams {
 }
 
 impl InputRequest {
-    /// The same question in the form of a revision: embedded in a result for a modern peer, the
-    /// parameters of a request for any other.
+    /// Returns the same question in the form of a revision: embedded in a result for a modern peer, and
+    /// as params of a request for any other.
     ///
     /// # Errors
-    /// When the revision has no words for it; the peer then lacks what is needed to answer.
+    /// Fails if the revision cannot express the question; the peer then lacks the capability to answer.
     pub fn lower_to(self, to: Revision) -> Result<Self, Inexpressible> {
         match self {
             Self::Elicit(params) => params
@@ -110,8 +110,8 @@ fn retire(requests: &mut InputRequests, to: Revision) {
 }
 
 impl Lower for InputRequiredResult {
-    /// The result itself has no older form: a session sends each question as a request of its own,
-    /// see [`InputRequest::lower_to`].
+    /// The result itself has no older form: in a session each question is a separate request, see
+    /// [`InputRequest::lower_to`].
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
         if let Some(requests) = &mut self.input_requests {
@@ -121,8 +121,8 @@ impl Lower for InputRequiredResult {
 }
 
 impl Lower for DetailedTask {
-    /// There is no older form with details; 2025-11-25 reads a [`LegacyTask`](crate::LegacyTask)
-    /// made of the summary.
+    /// There is no older form with details; for 2025-11-25 convert the summary to a
+    /// [`LegacyTask`](crate::LegacyTask).
     fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
         if let TaskState::InputRequired(requests) = &mut self.state {

@@ -1,4 +1,4 @@
-//! The messages between client and server: parameters, results, notifications.
+//! The messages between client and server: params, results, notifications.
 
 use super::{Lower, Revision, lower_meta, retired, steps, v2025_03_26, v2025_06_18, v2026_07_28};
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     SubscriptionsListenRequestParams, SubscriptionsListenResult, Task, TaskRequestParams,
 };
 
-/// Messages in which only `_meta` differs.
+/// Messages that only differ in `_meta`.
 macro_rules! only_meta {
     ($($message:ty),+ $(,)?) => {$(
         impl Lower for $message {
@@ -46,7 +46,7 @@ only_meta!(
     TaskRequestParams,
 );
 
-/// Results that say how long they may be kept, which only modern peers read.
+/// Results with cache hints, which only modern peers read.
 macro_rules! cacheable {
     ($($result:ty: $items:ident),+ $(,)?) => {$(
         impl Lower for $result {
@@ -87,7 +87,7 @@ impl Lower for InitializeResult {
     }
 }
 
-/// What a request carries from the round before, which only modern peers have.
+/// Lowers the answers and the state of a retried request, which only modern peers have.
 fn lower_round(responses: &mut Option<InputResponses>, state: &mut Option<String>, to: Revision) {
     if to.is_modern() {
         let responses = responses
@@ -177,7 +177,7 @@ impl<T: Lower> Lower for Outcome<T> {
 }
 
 impl Lower for CallToolOutcome {
-    /// A task keeps its modern shape; 2025-11-25 reads a [`LegacyCreateTaskResult`] made of it.
+    /// A task keeps its modern form; for 2025-11-25 convert it to a [`LegacyCreateTaskResult`].
     fn lower(&mut self, to: Revision) {
         match self {
             Self::Complete(result) => result.lower(to),
@@ -188,7 +188,7 @@ impl Lower for CallToolOutcome {
 }
 
 impl Lower for SubscriptionsListenResult {
-    /// There is no older form: sessions unsubscribe and have nothing to end.
+    /// There is no older form: sessions unsubscribe instead.
     fn lower(&mut self, to: Revision) {
         steps!(&mut self.meta, to, meta: retired);
     }

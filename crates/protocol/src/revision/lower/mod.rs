@@ -9,10 +9,10 @@ use super::{
 };
 use crate::Meta;
 
-/// A value that can be put into the form of an older revision.
+/// A value that can be converted to the form of an older revision.
 ///
-/// What the revision does not know is dropped, or turned into the nearest thing it has. Going to
-/// 2026-07-28 only clears fields that older revisions had, so it costs next to nothing.
+/// Members that the revision does not have are removed, or converted to the nearest equivalent.
+/// Lowering to 2026-07-28 only clears members of older revisions, so it takes almost no time.
 ///
 /// ```
 /// use turnbuckle_protocol::{CallToolResult, Revision, revision::Lower};
@@ -24,7 +24,7 @@ use crate::Meta;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub trait Lower {
-    /// Drops or turns what `to` does not know.
+    /// Removes or converts members that `to` does not have.
     fn lower(&mut self, to: Revision);
 }
 
@@ -50,8 +50,8 @@ impl<T: Lower> Lower for Box<T> {
     }
 }
 
-/// Runs the steps of a value that apply, from the newest revision to the oldest. `retired` is what
-/// 2026-07-28 took away.
+/// Runs the applicable steps of a value, from the newest revision to the oldest. `retired` removes the
+/// members that 2026-07-28 has removed.
 macro_rules! steps {
     ($value:expr, $to:expr, $function:ident: $($step:ident)+) => {
         $(if $step::applies($to) {
@@ -62,7 +62,7 @@ macro_rules! steps {
 
 use steps;
 
-/// Lowers the `_meta` of a message and drops it if nothing is left.
+/// Lowers the `_meta` of a message, and removes it if it is then empty.
 fn lower_meta(meta: &mut Option<Meta>, to: Revision) {
     let Some(map) = meta else { return };
     let was_empty = map.is_empty();

@@ -1,4 +1,4 @@
-//! The nouns: tools, resources, prompts, content, capabilities.
+//! Values in messages: tools, resources, prompts, content, capabilities.
 
 use super::{
     Lower, Revision, draft, retired, steps, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28,
@@ -75,7 +75,7 @@ impl Lower for Root {
 impl Lower for ContentBlock {
     fn lower(&mut self, to: Revision) {
         steps!(self, to, content: draft);
-        // Content is the same in 2025-11-25 and 2026-07-28, and this is the hot path.
+        // Content is the same in 2025-11-25 and 2026-07-28, and this is often executed.
         if to >= Revision::V2025_11_25 {
             return;
         }
@@ -88,7 +88,7 @@ impl Lower for ContentBlock {
                 content.annotations.lower(to);
                 content.resource.lower(to);
             }
-            // Unknown here, and so are the revisions that have it.
+            // The type is unknown, so it is also unknown which revisions have it.
             Self::Other(_) => {}
         }
         steps!(self, to, content: v2025_06_18 v2025_03_26);
@@ -116,7 +116,7 @@ impl Lower for ToolResultContent {
 }
 
 impl Lower for SamplingMessage {
-    /// Only what is said; the number of turns is a matter of the whole conversation.
+    /// Only lowers the content; the number of messages depends on the whole conversation.
     fn lower(&mut self, to: Revision) {
         self.content.lower(to);
     }
@@ -135,7 +135,7 @@ impl Lower for ServerCapabilities {
 }
 
 impl Lower for ErrorObject {
-    /// Invalid params whose data names a `uri` are taken for a resource that was not found.
+    /// Invalid params whose data contains a `uri` are treated as a resource that was not found.
     fn lower(&mut self, to: Revision) {
         steps!(self, to, error: retired v2026_07_28 v2025_11_25);
     }

@@ -1,5 +1,4 @@
-//! What 2026-07-28 retired: fields that only older revisions have, cleared from what goes to a
-//! modern peer.
+//! The members that 2026-07-28 removed: they are cleared in messages to a modern peer.
 
 use serde_json::json;
 
@@ -12,7 +11,7 @@ pub(in crate::revision) fn applies(to: Revision) -> bool {
     to >= Revision::V2026_07_28
 }
 
-/// Tasks became an extension that ties nothing together with `_meta`.
+/// Tasks became an extension that does not use `_meta`.
 pub(in crate::revision) fn meta(meta: &mut Meta) {
     meta.remove(&key::TASK);
 }
@@ -52,7 +51,7 @@ pub(in crate::revision) fn elicit_params(params: &mut ElicitRequestParams) {
     }
 }
 
-/// Codes the specification keeps for itself and has not given out.
+/// Codes that the specification reserves and has not assigned.
 const RESERVED: std::ops::RangeInclusive<i64> = -32099..=-32023;
 
 pub(in crate::revision) fn error(error: &mut ErrorObject) {

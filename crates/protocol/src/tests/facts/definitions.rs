@@ -1,4 +1,4 @@
-//! The schema of a revision, made from the table.
+//! The schema of a revision, generated from the table.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ pub(crate) struct Schema {
 }
 
 impl Schema {
-    /// What the table says of a revision.
+    /// Generates the schema of a revision from the table.
     pub(crate) fn of(table: &Table, date: &str) -> Self {
         let place = table.place(date);
         let types = table
@@ -47,8 +47,8 @@ impl Schema {
         self.definitions().contains_key(definition)
     }
 
-    /// One validator for all definitions: it takes an object whose members are named for the
-    /// definitions they must satisfy.
+    /// Returns one validator for all definitions: it takes an object whose members have the names of
+    /// the definitions that they must satisfy.
     pub(crate) fn validator(&self) -> jsonschema::Validator {
         let reference = |name: &String| json!({ "$ref": format!("#/$defs/{name}") });
         let members: Map<_, _> = self
@@ -65,7 +65,7 @@ impl Schema {
     }
 }
 
-/// The schema of a kind. `path` is its position, for the members of objects.
+/// Returns the schema of a kind. `path` is its position, for the members of objects.
 fn schema(table: &Table, revision: usize, kind: &Kind, path: &str) -> Value {
     let all = |kinds: &[Kind]| -> Vec<_> {
         let parts = kinds.iter();

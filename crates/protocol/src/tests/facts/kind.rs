@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What a field holds.
+/// The kind of a field's values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     Any,
@@ -17,7 +17,7 @@ pub(crate) enum Kind {
     /// Another type, by name.
     Type(String),
     Array(Box<Kind>, Bounds),
-    /// An object; its named members are rows of their own.
+    /// An object; its members are separate rows.
     Object {
         is_named: bool,
         others: Option<Box<Kind>>,
@@ -26,11 +26,11 @@ pub(crate) enum Kind {
     All(Vec<Kind>),
 }
 
-/// The least and the greatest of a number or a length.
+/// The minimum and maximum of a number or a length.
 pub(crate) type Bounds = (Option<u64>, Option<u64>);
 
 impl Kind {
-    /// Reads a kind. Panics if the table is not what the script writes.
+    /// Parses a kind. Panics if the table was not written by the script.
     pub(crate) fn parse(text: &str) -> Self {
         let mut reader = Reader { rest: text };
         let kind = reader.either();

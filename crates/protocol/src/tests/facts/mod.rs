@@ -1,8 +1,8 @@
-//! The specification's facts, in every clone: a table made from its schemas, and the schemas made
-//! from the table.
+//! The facts of the specification: a table generated from its schemas, and schemas generated from the
+//! table.
 //!
-//! `scripts/facts` makes the table and explains its columns. Nothing in this folder uses the crate,
-//! so that tests of other crates can include it.
+//! `scripts/facts` writes the table and explains its columns. Nothing in this folder uses the crate, so
+//! that tests of other crates can include it.
 
 mod definitions;
 mod kind;

@@ -2,21 +2,21 @@
 
 use super::Kind;
 
-/// What the schemas say, row by row.
+/// The facts of the schemas, one per row.
 pub(crate) struct Table {
     /// The dates of the revisions, oldest first.
     pub(crate) revisions: Vec<&'static str>,
     pub(crate) facts: Vec<Fact>,
 }
 
-/// What some revisions say of a type or of one of its fields.
+/// A fact about a type or one of its fields, in some revisions.
 pub(crate) struct Fact {
-    /// A type, or the path of an object that is written out inside of one.
+    /// A type, or the path of an object that is defined inside of one.
     pub(crate) owner: &'static str,
-    /// The field; empty for what the type itself is.
+    /// The field; empty for the type itself.
     pub(crate) field: &'static str,
     pub(crate) kind: Kind,
-    /// The kind as the table has it.
+    /// The text of the kind in the table.
     pub(crate) text: &'static str,
     marks: &'static str,
 }
@@ -26,12 +26,12 @@ impl Fact {
         self.marks.as_bytes()[revision]
     }
 
-    /// Whether a revision has it, by the revision's place in [`Table::revisions`].
+    /// Returns whether a revision has it, by the revision's index in [`Table::revisions`].
     pub(crate) fn holds(&self, revision: usize) -> bool {
         self.mark(revision) != b'-'
     }
 
-    /// Whether a revision requires it.
+    /// Returns whether a revision requires it.
     pub(crate) fn is_required(&self, revision: usize) -> bool {
         self.mark(revision) == b'!'
     }
@@ -48,7 +48,7 @@ impl Table {
         }
     }
 
-    /// The place of a revision among the marks. The draft for tests is like the newest.
+    /// Returns the index of a revision. The draft for tests counts as the newest.
     pub(crate) fn place(&self, date: &str) -> usize {
         if date == "DRAFT" {
             return self.revisions.len() - 1;
@@ -59,7 +59,7 @@ impl Table {
             .unwrap_or_else(|| panic!("facts.tsv has no column for {date}: run scripts/facts"))
     }
 
-    /// The fields that a revision gives to a type.
+    /// Returns the fields of a type in a revision.
     pub(crate) fn fields(&self, owner: &str, revision: usize) -> impl Iterator<Item = &Fact> {
         self.facts.iter().filter(move |fact| {
             fact.owner == owner && !fact.field.is_empty() && fact.holds(revision)

@@ -1,4 +1,4 @@
-//! Each type has the fields that the schemas give it, of the same kinds, and no others.
+//! Each type has exactly the fields that the schemas define, with the same kinds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::tests::facts::{Fact, Kind, Table};
 
-/// Where we differ from the schemas, and why.
+/// The differences from the schemas, and their reasons.
 const DIFFERENCES: &[(&str, &str)] = &[
     (
         "`ContentBlock` may be OtherContent, which no revision has",
@@ -183,7 +183,7 @@ impl Names<'_> {
         });
         all.filter(|place| {
             let kind = self.kind_at(&place.path, place.revision);
-            // A name for another type says nothing of its own.
+            // An alias of another type has no facts of its own.
             kind.is_some_and(|kind| !matches!(kind, Kind::Type(_)))
         })
         .collect()
@@ -194,7 +194,7 @@ impl Names<'_> {
         matches!(kind, Some(Kind::Object { .. } | Kind::All(_)))
     }
 
-    /// What is at a path in a revision.
+    /// Returns the kind at a path in a revision.
     fn kind_at(&self, path: &str, revision: usize) -> Option<&Kind> {
         if let Some(array) = path.strip_suffix("[]") {
             return match self.kind_at(array, revision)? {
@@ -263,7 +263,7 @@ impl Names<'_> {
                 }
             }
         }
-        // The word that tells a type from others is written by serde, and `resultType` by outcomes.
+        // serde writes the tag of a type, and the types for outcomes write `resultType`.
         let lacking = told.iter().filter(|(field, facts)| {
             **field != "resultType" && !matches!(facts[0].0.kind, Kind::Constant(_))
         });
@@ -282,7 +282,7 @@ impl Names<'_> {
                     theirs.extend(words.iter().filter_map(|word| word.as_str()));
                 }
                 Some(Kind::Constant(word)) => theirs.extend(word.as_str()),
-                // Any word is allowed here.
+                // Any text is allowed here.
                 _ => return Vec::new(),
             }
         }

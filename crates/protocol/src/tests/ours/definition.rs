@@ -1,8 +1,8 @@
-//! What the schemas call our types.
+//! The definitions of our types in the schemas.
 
-/// The types whose definitions have other names or no name: the schemas write many objects and
-/// words out inside of other types. A path names the type and the fields that lead there, with `[]`
-/// for the items of an array and `{}` for the members of a map.
+/// The types whose definitions have other names or no name: the schemas define many objects and words
+/// inside of other types. A path consists of a type and the fields that lead to the definition, with
+/// `[]` for the items of an array and `{}` for the members of a map.
 const DEFINITIONS: &[(&str, &[&str])] = &[
     (
         "Annotations",
@@ -145,7 +145,7 @@ const DEFINITIONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The types that no schema describes, and why they are here.
+/// The types that no schema describes, and their purpose.
 pub(super) const OUTSIDE: &[(&str, &str)] = &[
     ("Augmented", "a result or a task"),
     ("BadExtensionId", "an error in Rust"),
@@ -169,13 +169,13 @@ pub(super) const OUTSIDE: &[(&str, &str)] = &[
     ),
 ];
 
-/// The paths of a type in the table.
+/// Returns the paths of a type in the table.
 pub(super) fn definitions(name: &str) -> Vec<String> {
     if let Some((_, paths)) = DEFINITIONS.iter().find(|(ours, _)| *ours == name) {
         return paths.iter().map(|path| (*path).to_owned()).collect();
     }
     let mut paths = vec![name.to_owned()];
-    // Until 2025-06-18 the parameters of a message are written out inside of it.
+    // Until 2025-06-18 the params of a message are defined inside of it.
     if let Some(message) = name.strip_suffix("Params") {
         paths.push(format!("{message}.params"));
     }

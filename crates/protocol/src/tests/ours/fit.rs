@@ -1,16 +1,16 @@
-//! Whether a Rust type holds what a kind of the table describes.
+//! Checks whether a Rust type can hold a kind of the table.
 
 use super::{Form, Ours, Rust, definitions};
 use crate::tests::facts::{Kind, Table};
 
-/// What is needed to follow names on both sides.
+/// The table and our types, for looking up names.
 pub(super) struct Names<'a> {
     pub(super) table: &'a Table,
     pub(super) ours: &'a [Ours],
 }
 
 impl Names<'_> {
-    /// Whether the type holds the kind. `path` is the position of the kind in a revision.
+    /// Returns whether the type can hold the kind. `path` is the position of the kind in a revision.
     pub(super) fn fits(&self, rust: &Rust, kind: &Kind, path: &str, revision: usize) -> bool {
         match kind {
             Kind::Type(name) if definitions(&rust.name).contains(name) => true,
@@ -28,11 +28,11 @@ impl Names<'_> {
         }
     }
 
-    /// Each alternative must have a place: in the type, in one of its variants, or in its items.
+    /// Each alternative must fit: in the type, in one of its variants, or in its items.
     fn fits_either(&self, rust: &Rust, kinds: &[Kind], path: &str, revision: usize) -> bool {
         let mut places = vec![rust];
         if rust.name == "Vec" {
-            // One item may be written without its array.
+            // A single item may be written without its array.
             places.extend(&rust.arguments);
         }
         let variants: Vec<_> = places.iter().flat_map(|rust| self.variants(rust)).collect();
@@ -59,7 +59,7 @@ impl Names<'_> {
             .iter()
             .any(|ours| ours.name == rust.name && matches!(ours.form, Form::Words(_)));
         match (kind, rust.name.as_str(), item) {
-            // Kept as it came.
+            // Values that are kept unchanged.
             (Kind::Any | Kind::Object { .. }, "Value" | "RawValue" | "JsonObject" | "Meta", _) => {
                 true
             }

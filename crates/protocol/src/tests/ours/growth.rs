@@ -1,8 +1,8 @@
-//! Additions to the specification break no existing peer.
+//! Additions to the specification do not break existing code.
 
 use super::source::{envelope_types, types};
 
-/// Types that stay as they are, whatever the specification adds.
+/// Types that do not change, whatever the specification adds.
 const WHOLE: &[(&str, &str)] = &[
     ("BadTraceParent", "an error without parts"),
     ("Complete", "a wrapper of any result"),
@@ -14,7 +14,7 @@ const WHOLE: &[(&str, &str)] = &[
     ("TraceParent", "its fields are private"),
 ];
 
-/// The error of this crate that only this crate makes.
+/// The error of this crate that only this crate creates.
 const MADE_HERE: &str = "BadExtensionId";
 
 #[test]
@@ -42,10 +42,11 @@ fn every_non_exhaustive_type_can_be_made() {
     assert!(unmade.is_empty(), "no constructor: {unmade:?}");
 }
 
-/// Types of the envelope that are read by their variants: each one more would be another message.
+/// Types of the envelope that are matched exhaustively: another variant would be another kind of
+/// message.
 const READ_WHOLE: &[&str] = &["Frame", "Message", "Held", "Id", "IdRef", "UnreadableId"];
 
-/// Types of the envelope that only this crate makes, from what came.
+/// Types of the envelope that only this crate creates, from messages.
 const PARSED: &[&str] = &["Malformed", "Outline"];
 
 #[test]

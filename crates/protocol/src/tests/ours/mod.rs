@@ -1,4 +1,4 @@
-//! The types of this crate, read from its source and held against the table of facts.
+//! The types of this crate, read from its source and compared with the table of facts.
 
 mod agree;
 mod definition;

@@ -1,4 +1,4 @@
-//! The public types of the crate as its source declares them.
+//! The public types of the crate, as declared in its source.
 
 use std::{fmt, fs, path::Path};
 
@@ -14,14 +14,14 @@ const WITHOUT: [&str; 5] = ["envelope", "http", "method", "revision", "tests"];
 pub(super) struct Ours {
     pub(super) name: String,
     pub(super) is_non_exhaustive: bool,
-    /// Whether it has a constructor, a default or a conversion.
+    /// Whether there is a constructor, a default or a conversion.
     pub(super) can_be_made: bool,
-    /// Whether it has public fields, or variants.
+    /// Whether there are public fields or variants.
     pub(super) has_public_parts: bool,
     pub(super) form: Form,
 }
 
-/// How a type is written as JSON.
+/// The form of a type in JSON.
 pub(super) enum Form {
     /// An object with these members.
     Object(Vec<Member>),
@@ -29,14 +29,14 @@ pub(super) enum Form {
     Words(Vec<String>),
     /// One of several types.
     Either(Vec<Rust>),
-    /// What another type is, or what is read and written by hand.
+    /// An alias of another type, or a type with hand-written (de)serialisation.
     Other,
 }
 
 /// A field of a struct.
 #[derive(Clone)]
 pub(super) struct Member {
-    /// Its name on the wire.
+    /// The name in JSON.
     pub(super) name: String,
     pub(super) rust: Rust,
     pub(super) is_optional: bool,
@@ -74,7 +74,7 @@ impl Rust {
         }
     }
 
-    /// The type inside of `Option` and `Box`.
+    /// Returns the type inside of `Option` and `Box`.
     pub(super) fn bare(&self) -> &Self {
         match (self.name.as_str(), self.arguments.first()) {
             ("Option" | "Box", Some(inner)) => inner.bare(),
@@ -101,7 +101,7 @@ fn argument(argument: &GenericArgument) -> Option<Rust> {
     }
 }
 
-/// Every public type of the crate's wire modules.
+/// Returns every public type of the crate's wire modules.
 pub(super) fn types() -> Vec<Ours> {
     let mut items = Vec::new();
     read_folder(
@@ -113,7 +113,7 @@ pub(super) fn types() -> Vec<Ours> {
     found
 }
 
-/// Every public type of the envelope.
+/// Returns every public type of the envelope.
 pub(super) fn envelope_types() -> Vec<Ours> {
     let mut items = Vec::new();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -136,7 +136,7 @@ fn read_folder(folder: &Path, items: &mut Vec<Item>) {
     }
 }
 
-/// The public types among some items.
+/// Returns the public types among some items.
 pub(super) fn declared(items: &[Item]) -> Vec<Ours> {
     let mut types: Vec<_> = items.iter().filter_map(read_item).collect();
     for made in items.iter().filter_map(made_by) {
@@ -153,8 +153,8 @@ pub(super) fn declared(items: &[Item]) -> Vec<Ours> {
     types
 }
 
-/// The members of a type with those of its flat fields in their place. A flat map of JSON stays: it
-/// holds whatever has no name.
+/// Returns the members of a type, with flattened fields replaced by their members. A flattened map of
+/// JSON is kept: it contains unknown members.
 fn unfolded(name: &str, types: &[Ours], seen: &mut Vec<String>) -> Option<Vec<Member>> {
     let ours = types.iter().find(|ours| ours.name == name)?;
     let Form::Object(members) = &ours.form else {
@@ -178,7 +178,7 @@ fn unfolded(name: &str, types: &[Ours], seen: &mut Vec<String>) -> Option<Vec<Me
     Some(all)
 }
 
-/// The type that an `impl` has a constructor for, or a conversion into.
+/// Returns the type for which an `impl` has a constructor or a conversion.
 fn made_by(item: &Item) -> Option<String> {
     let Item::Impl(block) = item else { return None };
     let is_conversion = block.trait_.as_ref().is_some_and(|(path, _)| {
@@ -296,7 +296,7 @@ fn derives(attributes: &[Attribute], name: &str) -> bool {
     is_derived
 }
 
-/// What serde is told about names.
+/// The serde attributes about names.
 #[derive(Default)]
 struct Serde {
     rename: Option<String>,
@@ -329,7 +329,7 @@ impl Serde {
         told
     }
 
-    /// The name of a field.
+    /// Returns the JSON name of a field.
     fn member(&self, field: &syn::Ident) -> String {
         let name = field.to_string();
         match self.rename_all.as_deref() {
@@ -339,7 +339,7 @@ impl Serde {
         }
     }
 
-    /// The word for a variant.
+    /// Returns the JSON text of a variant.
     fn word(&self, variant: &syn::Ident) -> String {
         let name = variant.to_string();
         match self.rename_all.as_deref() {
@@ -371,7 +371,7 @@ fn snake(pascal: &str) -> String {
     name
 }
 
-/// What is inside of `open_words!`.
+/// The content of `open_words!`.
 struct OpenWords {
     name: String,
     words: Vec<String>,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::tests::generator::Generator;
 
-/// The fewest messages of a kind that make a batch worth checking.
+/// The minimum number of messages of a kind for a useful batch.
 const ENOUGH: usize = 20;
 
 pub(super) fn batches(g: &mut Generator) {

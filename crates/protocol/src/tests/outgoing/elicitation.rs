@@ -1,4 +1,4 @@
-//! Questions to a user, as far as the revision can ask them.
+//! Elicitation, as far as the revision supports it.
 
 use crate::{ElicitRequestParams, Revision};
 use serde_json::Value;
@@ -36,7 +36,7 @@ pub(super) fn elicitation(g: &mut Generator) {
     }
 }
 
-/// Each field under its own definition. 2025-06-18 has one for all choices.
+/// Each field with its own definition. 2025-06-18 has one definition for all choices.
 fn fields_of_form(g: &mut Generator, schema: &Value) {
     let samples = sample::single_fields(g.f)
         .into_iter()

@@ -37,7 +37,7 @@ pub(super) fn errors(g: &mut Generator) {
     with_data(g);
 }
 
-/// Errors with a definition of their own, which they satisfy where the revision has them.
+/// Errors with their own definition, which they satisfy in revisions that have them.
 fn with_data(g: &mut Generator) {
     let required = ClientCapabilities::new().with_form_elicitation();
     let missing = ErrorObject::missing_capability("a form is needed", required);

@@ -1,5 +1,4 @@
-//! Everything that goes out to a peer of a revision: each message kind once with every optional
-//! field and once with none.
+//! All messages to a peer of a revision: each kind once with every optional field and once with none.
 
 mod batch;
 mod elicitation;
@@ -18,7 +17,7 @@ use crate::tests::{
     sample::Fullness,
 };
 
-/// All of it.
+/// Returns all messages.
 pub(crate) fn cases(to: Revision, f: Fullness) -> Vec<Case> {
     let mut g = Generator::new(to, f);
     value::values(&mut g);

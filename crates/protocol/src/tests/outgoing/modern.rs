@@ -1,4 +1,4 @@
-//! What only 2026-07-28 has.
+//! Messages that only 2026-07-28 has.
 
 use crate::{CallToolOutcome, GetPromptResult, InputRequest, Outcome, ReadResourceResult, method};
 use serde_json::json;
@@ -27,7 +27,7 @@ pub(super) fn modern(g: &mut Generator) {
     meta_objects(g);
 }
 
-/// What a server asks, alone and in the result that asks it.
+/// Requests of a server to the client, alone and in a result.
 fn asks(g: &mut Generator) {
     for (name, request) in sample::input_requests(g.f) {
         let exact = match request {
@@ -78,6 +78,6 @@ fn meta_objects(g: &mut Generator) {
         &["SubscriptionsListenResultMetaObject"],
         written(&listen),
     );
-    // `null` is left out: the schema forgets it where the specification's prose does not.
+    // `null` is left out: the schema does not allow it, although the specification's prose does.
     g.push(&[], &["JSONArray"], json!([1, "a", true]));
 }

@@ -42,7 +42,7 @@ pub(super) fn notifications(g: &mut Generator) {
     let accepted = sample::acknowledged_params(f);
     g.notification::<method::SubscriptionsAcknowledged>(exact, &of, accepted);
 
-    // The schema of 2025-11-25 names no `_meta` here.
+    // The schema of 2025-11-25 has no `_meta` here.
     let elicitation_id = "visit-1".into();
     let done = ElicitationCompleteNotificationParams {
         elicitation_id,

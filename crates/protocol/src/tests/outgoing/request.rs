@@ -1,4 +1,4 @@
-//! Requests in both directions, but for questions to a user.
+//! Requests in both directions, except for elicitation.
 
 use crate::{
     LoggingLevel, Reference, RequestParams, ResourceRequestParams, SetLevelRequestParams, method,

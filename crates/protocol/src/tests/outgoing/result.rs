@@ -1,4 +1,4 @@
-//! Results of a server, and what a client answers.
+//! Results of a server, and answers of a client.
 
 use std::fmt::Debug;
 
@@ -67,7 +67,7 @@ fn lists(g: &mut Generator) {
     g.result::<method::PromptsList>("ListPromptsResult", response, &list, prompts);
 }
 
-/// What a client answers: each kind of content alone, and all at once.
+/// Answers of a client: each kind of content alone, and all together.
 pub(super) fn answers(g: &mut Generator) {
     let f = g.f;
     let all = sample::create_message_result(f);
@@ -85,7 +85,7 @@ pub(super) fn answers(g: &mut Generator) {
     }
 }
 
-/// In a session an answer is a result; since 2026-07-28 it is part of a request.
+/// In a session an answer is a result; since 2026-07-28 it is a part of a request.
 fn answer<M: method::Method>(g: &mut Generator, exact: &'static str, result: M::Result)
 where
     M::Result: Lower + Clone + PartialEq + Debug,

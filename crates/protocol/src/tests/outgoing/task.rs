@@ -10,7 +10,7 @@ use crate::tests::{
 
 pub(super) fn tasks(g: &mut Generator) {
     let f = g.f;
-    // The schema names no `_meta` in these parameters.
+    // The schema has no `_meta` in these params.
     let params = TaskRequestParams {
         task_id: "task-1".into(),
         meta: None,

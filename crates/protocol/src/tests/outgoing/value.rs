@@ -68,7 +68,7 @@ fn contents(g: &mut Generator) {
     }
 }
 
-/// Each block under the name of its own definition, which lowering may change.
+/// Each block with its own definition, which lowering may change.
 fn content(g: &mut Generator) {
     for block in sample::content(g.f) {
         let json = g.lowered(block);
@@ -87,7 +87,7 @@ fn content(g: &mut Generator) {
     }
 }
 
-/// Types that are one word or number, or little more.
+/// Types that consist of one word or number, or little more.
 pub(super) fn words(g: &mut Generator) {
     for id in [json!(1), json!("one")] {
         g.push(&["RequestId", "ProgressToken"], &[], id);

@@ -35,7 +35,7 @@ pub(crate) fn tool_result(f: Fullness) -> ToolResultContent {
     }
 }
 
-/// One piece of each kind.
+/// One block of each kind.
 pub(crate) fn sampling_content(f: Fullness) -> Vec<SamplingContent> {
     vec![
         SamplingContent::Text(text(f)),
@@ -119,7 +119,7 @@ fn about(f: Fullness) -> Option<String> {
     f.opt("A field".into())
 }
 
-/// A field of each kind that 2025-06-18 can ask for, under the name of its definition.
+/// A field of each kind that 2025-06-18 has, with the name of its definition.
 pub(crate) fn single_fields(f: Fullness) -> Vec<(&'static str, PrimitiveSchema)> {
     let values = vec!["r".to_owned(), "g".to_owned()];
     vec![
@@ -177,7 +177,7 @@ pub(crate) fn single_fields(f: Fullness) -> Vec<(&'static str, PrimitiveSchema)>
                 title: title(f),
                 description: about(f),
                 values,
-                // Without the names it is an untitled choice, which is another type.
+                // Without the display names it is an untitled choice, which is another type.
                 enum_names: Some(vec!["Red".into(), "Green".into()]),
                 default: f.opt("r".into()),
             }),
@@ -236,7 +236,7 @@ pub(crate) fn form(
     }
 }
 
-/// A visit; 2025-11-25 requires its name, so it is always set.
+/// A visit. Its id is always set, because 2025-11-25 requires it.
 pub(crate) fn visit(f: Fullness) -> ElicitRequestUrlParams {
     ElicitRequestUrlParams {
         message: "Sign in".into(),

@@ -1,4 +1,4 @@
-//! Parameters and results.
+//! Params and results.
 
 use crate::{
     CacheScope, CallToolRequestParams, CallToolResult, CancelledNotificationParams,
@@ -23,7 +23,7 @@ fn cursor(f: Fullness) -> Option<Cursor> {
     f.opt("next".into())
 }
 
-/// What a modern peer requires of six results; others never see it.
+/// The cache hints that a modern peer requires in six results; they are never sent to others.
 fn cache() -> (Option<u64>, Option<CacheScope>) {
     (Some(60_000), Some(CacheScope::Public))
 }
@@ -79,7 +79,7 @@ pub(crate) fn call_params(f: Fullness, to: Revision) -> CallToolRequestParams {
     }
 }
 
-/// Structured content that every revision since 2025-06-18 knows.
+/// Structured content that every revision since 2025-06-18 supports.
 pub(crate) fn call_result(f: Fullness) -> CallToolResult {
     CallToolResult {
         content: f.list(content(f)),
@@ -90,7 +90,7 @@ pub(crate) fn call_result(f: Fullness) -> CallToolResult {
     }
 }
 
-/// Structured content that only the newest revision knows.
+/// Structured content that only the newest revision supports.
 pub(crate) fn array_call_result(f: Fullness) -> CallToolResult {
     CallToolResult {
         structured_content: f.opt(to_raw_value(&json!(["A3", null])).unwrap()),
@@ -254,7 +254,7 @@ pub(crate) fn progress_params(f: Fullness) -> ProgressNotificationParams {
     }
 }
 
-/// Every schema but that of 2025-11-25 wants the id.
+/// Every schema except that of 2025-11-25 requires the id.
 pub(crate) fn cancelled_params(f: Fullness, to: Revision) -> CancelledNotificationParams {
     CancelledNotificationParams {
         request_id: f

@@ -1,7 +1,6 @@
 //! Values of every type, with every optional field set or with none.
 //!
-//! They are built as struct literals without a rest, so that a new field does not compile until it
-//! has a sample.
+//! They are struct literals without `..`, so that a new field does not compile until it has a sample.
 
 mod ask;
 mod capability;
@@ -18,19 +17,19 @@ pub(crate) use value::*;
 use crate::{ClientCapabilities, Id, LoggingLevel, Meta, RelatedTask, Revision, meta};
 use serde_json::json;
 
-/// How much of a value is set, and for which peer it is made.
+/// Which fields of a value are set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fullness {
-    /// Everything.
+    /// All fields.
     Full,
-    /// Only what is required.
+    /// Only required fields.
     Bare,
 }
 
 impl Fullness {
     pub(crate) const BOTH: [Self; 2] = [Self::Full, Self::Bare];
 
-    /// The value, if everything is set.
+    /// Returns the value, if all fields are set.
     pub(crate) fn opt<T>(self, value: T) -> Option<T> {
         match self {
             Self::Full => Some(value),
@@ -38,17 +37,17 @@ impl Fullness {
         }
     }
 
-    /// The items, or none of them.
+    /// Returns the items if all fields are set, and otherwise none.
     pub(crate) fn list<T>(self, items: Vec<T>) -> Vec<T> {
         self.opt(items).unwrap_or_default()
     }
 
-    /// `_meta` of a value inside a message.
+    /// Returns the `_meta` of a value inside a message.
     pub(crate) fn meta(self) -> Option<Meta> {
         self.opt(Meta::new().with("example.com/note", json!({"a": [1, "b"]})))
     }
 
-    /// `_meta` of a message, with every reserved key of every revision.
+    /// Returns the `_meta` of a message, with every reserved key of every revision.
     pub(crate) fn message_meta(self) -> Option<Meta> {
         let meta = self.meta()?;
         Some(
@@ -70,7 +69,7 @@ impl Fullness {
         )
     }
 
-    /// `_meta` of a request, which a modern peer always wants.
+    /// Returns the `_meta` of a request, which a modern peer always requires.
     pub(crate) fn request_meta(self, to: Revision) -> Option<Meta> {
         let required = to
             .is_modern()

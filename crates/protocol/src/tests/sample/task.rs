@@ -72,7 +72,7 @@ pub(crate) fn detailed_tasks(f: Fullness) -> Vec<DetailedTask> {
     .collect()
 }
 
-/// Without tasks, which are the extension's.
+/// Without tasks, which belong to the extension.
 pub(crate) fn subscription_filter(f: Fullness) -> SubscriptionFilter {
     SubscriptionFilter {
         tools_list_changed: f.opt(true),

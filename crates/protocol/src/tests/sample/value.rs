@@ -85,7 +85,7 @@ pub(crate) fn tool(f: Fullness) -> Tool {
     }
 }
 
-/// A tool whose result is an array, which only the newest revision knows.
+/// A tool whose result is an array, which only the newest revision supports.
 pub(crate) fn array_tool(f: Fullness) -> Tool {
     Tool {
         output_schema: f.opt(json!({"type": "array", "items": true})),
