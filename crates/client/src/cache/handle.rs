@@ -24,9 +24,9 @@ const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// use turnbuckle_client::{Cache, Client};
 ///
 /// let cache = Cache::bounded(10_000, 64 * 1024 * 1024)
-///     // Sessions say nothing about keeping; a list may be half a minute old all the same.
+///     // Servers with sessions give no hint: accept results that are up to half a minute old.
 ///     .default_ttl(Duration::from_secs(30))
-///     // A server that is away for a while is not missed by those who only read.
+///     // If the server is unavailable, use results that expired up to ten minutes ago.
 ///     .stale_on_error(Duration::from_secs(600));
 /// let client = Client::new("my-app", "0.3.0").cache(cache.clone());
 /// # let _ = client;

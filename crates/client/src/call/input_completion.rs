@@ -34,7 +34,7 @@ const MAX_KEPT: usize = 256;
 /// # async fn run(server: turnbuckle_client::Connection) -> Result<(), turnbuckle_client::CallError> {
 /// let field = server.input_completion();
 /// let typed = CompleteRequestParams::new(Reference::prompt("review"), "language", "ru");
-/// // `None` when something else was typed meanwhile: that has an answer of its own.
+/// // `None` if the text changed meanwhile: the newer text gets its own answer.
 /// if let Some(completion) = field.complete(typed).await? {
 ///     println!("{:?}", completion.values);
 /// }

@@ -65,7 +65,7 @@ impl<'a> ClientCall<'a, ToolOutput> {
     /// match server.call("build", ()).task().await? {
     ///     Started::Done(output) => println!("{}", output.ok()?.text()),
     ///     Started::Task(mut task) => {
-    ///         // `task.ticket()` is all that another process needs to come back.
+    ///         // With `task.ticket()` another process can return to the task.
     ///         println!("{}", task.result().await?.ok()?.text());
     ///     }
     /// }

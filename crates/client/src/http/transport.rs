@@ -45,7 +45,6 @@ pub(crate) struct Http {
     post_to: RwLock<Option<Address>>,
     /// The status of the last answer to a request. Only the search for the server's revision uses it,
     /// and it sends one request at a time.
-    /// nothing else is asked.
     last_status: AtomicU16,
     /// Whether the server answered the last attempts.
     reachability: Reachability,

@@ -33,7 +33,6 @@ struct Cancelling {
 impl Canceller {
     /// Creates a canceller. Pass it to calls with
     /// [`ClientCall::cancel_with`](crate::ClientCall::cancel_with).
-    /// [`ClientCall::cancel_with`](crate::ClientCall::cancel_with).
     pub fn new() -> Self {
         Self::default()
     }

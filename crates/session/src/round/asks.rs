@@ -24,7 +24,6 @@ pub const MAX_OPEN_ASKS: usize = 32;
 /// [`merge`](Self::merge) the answers of the request, run the handler, and [`pause`](Self::pause) when
 /// it waits. In a session, send the questions in [`open`](Self::open) as requests, `merge` each
 /// response, and `withdraw` the failed ones. In a task, publish `open` and `merge` the answers.
-/// response, and `withdraw` those that failed. On a task publish `open` and `merge` what comes.
 #[derive(Clone, Debug)]
 pub struct Round {
     revision: Revision,
