@@ -131,7 +131,7 @@ impl Connection {
         self.link().lifecycle.ended().await
     }
 
-    /// Closes the connection: sends what is queued, ends the server's process or session, and
+    /// Closes the connection: sends the queued messages, ends the server's process or session, and
     /// returns how it ended. Calls in progress fail with
     /// [`CallError::Closed`](crate::CallError::Closed).
     ///

@@ -107,7 +107,7 @@ impl ManualCalls {
         drop(calls);
     }
 
-    /// Whether a call that was given up has still to tell the server.
+    /// Whether a call that was given up must still tell the server.
     pub(crate) fn is_anyone_leaving(&self) -> bool {
         self.parked.lock().is_anyone_leaving()
     }

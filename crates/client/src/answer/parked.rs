@@ -70,13 +70,13 @@ impl ParkedCalls {
         std::mem::take(&mut self.calls)
     }
 
-    /// Whether a call that was given up has still to tell the server.
+    /// Whether a call that was given up must still tell the server.
     pub(super) fn is_anyone_leaving(&mut self) -> bool {
         self.leaving.retain(|task| !task.is_finished());
         !self.leaving.is_empty()
     }
 
-    /// Records that a call was given up and that its task has still to tell the server.
+    /// Records that a call was given up and that its task must still tell the server.
     pub(super) fn leave(&mut self, task: &AbortHandle) {
         self.leaving.retain(|task| !task.is_finished());
         self.leaving.push(task.clone());

@@ -16,7 +16,7 @@ use turnbuckle_protocol::{CacheScope, ClientCapabilities, Revision};
 use super::Cache;
 use crate::notifications::ServerNotification;
 
-/// Numbers the connections, to tell those to processes apart.
+/// Numbers the connections, to distinguish those to processes.
 static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
 
 /// Hashes credentials, so that they need not be stored. The key is random, so that nobody can search

@@ -217,7 +217,7 @@ pub enum CallError {
         limit: usize,
     },
     /// The server cannot be reached, or the request cannot be sent to it: the call did not run. Try
-    /// again later, or fix what the cause names.
+    /// again later, or fix the problem in the cause.
     #[error("`{method}` could not be sent to server `{server}`")]
     Unsent {
         /// The server.

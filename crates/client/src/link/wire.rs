@@ -80,7 +80,7 @@ impl Wire {
         }
     }
 
-    /// Sends what is queued, and then nothing more.
+    /// Sends the queued messages, and then nothing more.
     pub(crate) fn close(&self) {
         self.outbox.close();
     }
