@@ -37,7 +37,7 @@ pub struct ClientCapabilities {
     /// The extensions that the client supports, each with its settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<JsonObject>,
-    /// Unknown members, kept as they came.
+    /// Unknown members, kept unchanged.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -148,7 +148,7 @@ pub struct RootsCapability {
     /// Whether the client sends `notifications/roots/list_changed`. Until 2025-11-25.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
-    /// Unknown members, kept as they came.
+    /// Unknown members, kept unchanged.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -177,7 +177,7 @@ pub struct SamplingCapability {
         skip_serializing_if = "Option::is_none"
     )]
     pub tools: Option<JsonObject>,
-    /// Unknown members, kept as they came.
+    /// Unknown members, kept unchanged.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -200,7 +200,7 @@ pub struct ElicitationCapability {
         skip_serializing_if = "Option::is_none"
     )]
     pub url: Option<JsonObject>,
-    /// Unknown members, kept as they came.
+    /// Unknown members, kept unchanged.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -233,7 +233,7 @@ pub struct ClientTasksCapability {
     /// The requests that may become tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<ClientTaskRequests>,
-    /// Unknown members, kept as they came.
+    /// Unknown members, kept unchanged.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -256,7 +256,7 @@ pub struct ClientTaskRequests {
     /// Elicitation requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ElicitationTasks>,
-    /// Unknown members, kept as they came.
+    /// Unknown members, kept unchanged.
     #[serde(flatten)]
     pub other: JsonObject,
 }

@@ -42,7 +42,7 @@ pub struct ServerCapabilities {
     /// The extensions that the server supports, each with its settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<JsonObject>,
-    /// Unknown members, kept as they came.
+    /// Unknown members, kept unchanged.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -98,7 +98,7 @@ pub struct PromptsCapability {
     /// Whether the server notifies clients when the list changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
-    /// Unknown members, kept as they came.
+    /// Unknown members, kept unchanged.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -120,7 +120,7 @@ pub struct ResourcesCapability {
     /// Whether the server notifies clients when the list changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
-    /// Unknown members, kept as they came.
+    /// Unknown members, kept unchanged.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -140,7 +140,7 @@ pub struct ToolsCapability {
     /// Whether the server notifies clients when the list changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
-    /// Unknown members, kept as they came.
+    /// Unknown members, kept unchanged.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -172,7 +172,7 @@ pub struct ServerTasksCapability {
     /// The requests that may become tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<ServerTaskRequests>,
-    /// Unknown members, kept as they came.
+    /// Unknown members, kept unchanged.
     #[serde(flatten)]
     pub other: JsonObject,
 }
@@ -192,7 +192,7 @@ pub struct ServerTaskRequests {
     /// Calling tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolsTasks>,
-    /// Unknown members, kept as they came.
+    /// Unknown members, kept unchanged.
     #[serde(flatten)]
     pub other: JsonObject,
 }
