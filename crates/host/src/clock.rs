@@ -14,7 +14,7 @@ pub(crate) fn rfc3339(time: SystemTime) -> String {
 
 /// The date of a day, counted from 1 January 1970.
 fn date(days: u64) -> (u64, u64, u64) {
-    // Years are counted from March, so that the day that some of them have more is their last.
+    // Count years from March, so that the leap day is the last day of its year.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;

@@ -24,21 +24,22 @@ use crate::{
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Attachment {
-    /// The server that it is from, by the id that the host gave it.
+    /// The server that the resource comes from, by the id that the host gave it.
     pub server: ServerId,
     /// Its URI.
     pub uri: Arc<str>,
     /// The contents when it was read: one part or several, text or binary.
     pub contents: Vec<ResourceContents>,
-    /// About how many tokens of a model it takes: its bytes divided by four, rounded up.
+    /// An estimate of how many tokens of a model the contents take: their bytes divided by four,
+    /// rounded up.
     pub tokens: u64,
-    /// How much it matters, from 0 to 1, by the annotations of the resource; 0.5 without one.
+    /// The priority from the annotations of the resource, from 0 to 1; 0.5 without one.
     /// [`Conversation::context`](crate::Conversation::context) returns the highest first.
     pub priority: f64,
-    /// Whether it is meant for a model, by the audience in its annotations; true without one.
-    /// [`Conversation::context`](crate::Conversation::context) leaves out the others.
+    /// Whether the resource is meant for a model, by the audience in its annotations; true without
+    /// an audience. [`Conversation::context`](crate::Conversation::context) leaves out the others.
     pub is_for_model: bool,
-    /// Whether it has changed since it was read.
+    /// Whether the resource has changed since it was read.
     is_stale: AtomicBool,
 }
 
@@ -81,14 +82,14 @@ impl Attachment {
 fn size(contents: &ResourceContents) -> usize {
     match contents {
         ResourceContents::Text(text) => text.text.len(),
-        // Three bytes are four characters.
+        // In base64, four characters encode three bytes.
         ResourceContents::Blob(blob) => blob.blob.len() / 4 * 3,
         _ => 0,
     }
 }
 
-/// A resource that is being read. A change of which the server tells meanwhile may not be in what is
-/// read. Dropping this ends it.
+/// A resource that is being read. If the server reports a change meanwhile, the contents may be out
+/// of date. Dropping this value ends the reading.
 pub(crate) struct Reading<'a> {
     contexts: &'a Contexts,
     of: Arc<BeingRead>,
@@ -130,8 +131,8 @@ impl Contexts {
             .unwrap_or_default()
     }
 
-    /// Call this before a resource is read, and hand the result to [`put`](Self::put). An attachment
-    /// whose resource changed while it was read is stale from the beginning.
+    /// Call this before reading a resource, and pass the result to [`put`](Self::put). An
+    /// attachment whose resource changed while it was read is stale from the beginning.
     pub(crate) fn reading(&self, server: &ServerId, uri: &str) -> Reading<'_> {
         let of = Arc::new(BeingRead {
             server: server.clone(),
@@ -142,8 +143,7 @@ impl Contexts {
         Reading { contexts: self, of }
     }
 
-    /// Puts an attachment in, in place of an older one of the same resource. Says whether there was
-    /// one.
+    /// Adds an attachment, replacing an older one of the same resource. Returns whether there was one.
     pub(crate) fn put(
         &self,
         conversation: ConversationId,
@@ -176,7 +176,7 @@ impl Contexts {
         ended.unwrap_or_default()
     }
 
-    /// A resource of a server changed.
+    /// Marks attachments as stale, because a resource of a server changed.
     pub(crate) fn updated(&self, server: &ServerId, uri: &str) {
         let inner = self.inner.lock();
         for attachment in inner.attached.values().flatten() {
@@ -192,11 +192,11 @@ impl Contexts {
     }
 }
 
-/// Those that a model should be given within so many tokens: meant for a model, the most important
-/// first, and none in part.
+/// Chooses the attachments to give to a model within a budget of tokens: only those meant for a
+/// model, the most important first, and each one whole.
 pub(crate) fn choose(mut all: Vec<Arc<Attachment>>, budget: u64) -> Vec<Arc<Attachment>> {
     all.retain(|attachment| attachment.is_for_model);
-    // Stable, so that what matters the same stays in the order in which it was attached.
+    // The sort is stable, so attachments of equal priority stay in the order in which they were attached.
     all.sort_by(|one, other| other.priority.total_cmp(&one.priority));
     let mut left = budget;
     all.retain(|attachment| match left.checked_sub(attachment.tokens) {
@@ -233,19 +233,19 @@ mod tests {
             new
         };
         let reading = || contexts.reading(&server, "b:1");
-        // The change comes while the resource is read for the first time.
+        // The resource changes while it is read for the first time.
         let first = reading();
         contexts.updated(&server, "b:1");
         assert!(attach(first).is_stale());
         let old = attach(reading());
         assert!(!old.is_stale());
-        // It stays stale while it is read again, and when that is given up.
+        // It stays stale while it is read again, and if that reading is dropped.
         contexts.updated(&server, "b:1");
         let given_up = reading();
         assert!(old.is_stale());
         drop(given_up);
         assert!(old.is_stale());
-        // What was read before the change comes after it.
+        // An attachment read before the change is added after the change.
         let early = reading();
         contexts.updated(&server, "b:1/part");
         let late = reading();

@@ -22,8 +22,8 @@ pub struct CatalogTool {
 }
 
 impl CatalogTool {
-    /// The name in the host. [`Host::call`](crate::Host::call) and models use it. It has letters,
-    /// digits, `_` and `-` only, and at most 64 of them, as model providers require.
+    /// The name in the host. [`Host::call`](crate::Host::call) and models use it. It consists of
+    /// letters, digits, `_` and `-`, and has at most 64 characters, as model providers require.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -34,21 +34,21 @@ impl CatalogTool {
     }
 
     /// The tool as its server describes it, with the server's own name for it. Its annotations are
-    /// hints of the server, and prove nothing.
+    /// unverified hints of the server.
     pub fn tool(&self) -> &Tool {
         &self.listed.value
     }
 
-    /// A copy of the tool under its name in the host: the form to give to a model, whose calls then
-    /// name what [`Host::call`](crate::Host::call) expects.
+    /// Returns a copy of the tool under its name in the host. Give models this form: their calls
+    /// then use the name that [`Host::call`](crate::Host::call) expects.
     pub fn to_tool(&self) -> Tool {
         let mut tool = Tool::clone(&self.listed.value);
         tool.name = self.name.to_string();
         tool
     }
 
-    /// The entry as JSON, exactly as the server wrote it, with members that this library does not
-    /// know.
+    /// The entry as JSON, exactly as the server wrote it, including members that this library does
+    /// not know.
     pub fn text(&self) -> &str {
         self.listed.text()
     }
@@ -80,8 +80,8 @@ impl CatalogPrompt {
         &self.listed.value
     }
 
-    /// The entry as JSON, exactly as the server wrote it, with members that this library does not
-    /// know.
+    /// The entry as JSON, exactly as the server wrote it, including members that this library does
+    /// not know.
     pub fn text(&self) -> &str {
         self.listed.text()
     }
@@ -106,14 +106,14 @@ impl CatalogResource {
         &self.listed.value
     }
 
-    /// The entry as JSON, exactly as the server wrote it, with members that this library does not
-    /// know.
+    /// The entry as JSON, exactly as the server wrote it, including members that this library does
+    /// not know.
     pub fn text(&self) -> &str {
         self.listed.text()
     }
 
-    /// Whether it is meant for a model. A resource without an audience is meant for models and
-    /// users.
+    /// Whether the resource is meant for a model. A resource without an audience is meant for both
+    /// models and users.
     pub fn is_for_model(&self) -> bool {
         let annotations = self.resource().annotations.as_ref();
         annotations
@@ -121,8 +121,8 @@ impl CatalogResource {
             .is_none_or(|audience| audience.is_empty() || audience.contains(&Role::Assistant))
     }
 
-    /// The priority from the resource's annotations, from 0 (least) to 1 (most important); 0.5
-    /// without one.
+    /// The priority from the resource's annotations, from 0 (least important) to 1 (most
+    /// important). Defaults to 0.5.
     pub fn priority(&self) -> f64 {
         let annotations = self.resource().annotations.as_ref();
         annotations
@@ -131,14 +131,14 @@ impl CatalogResource {
             .map_or(0.5, |priority| priority.clamp(0.0, 1.0))
     }
 
-    /// An estimate of the tokens that the resource takes in a model's context, at four bytes each;
-    /// `None` if the server does not tell its size.
+    /// An estimate of how many tokens the resource takes in a model's context, at four bytes each.
+    /// `None` if the server does not state the size.
     pub fn estimated_tokens(&self) -> Option<u64> {
         self.resource().size.map(tokens)
     }
 }
 
-/// About how many tokens of a model so many bytes take.
+/// Estimates how many tokens of a model this many bytes take.
 pub(crate) fn tokens(bytes: u64) -> u64 {
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
@@ -150,7 +150,7 @@ pub(crate) fn tokens(bytes: u64) -> u64 {
 pub struct CatalogTemplate {
     pub(crate) server: ServerId,
     pub(crate) listed: Listed<ResourceTemplate>,
-    /// `None` if the server's template cannot be read.
+    /// The parsed template; `None` if the server's template is malformed.
     pub(crate) template: Option<Arc<Template>>,
 }
 

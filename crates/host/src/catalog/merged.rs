@@ -12,21 +12,21 @@ use crate::{
     names::{Collision, Namer, PROVIDER_LIMIT, Prefix},
 };
 
-/// Something about the catalog that the user should know, from [`HostCatalog::problems`]. Its `Display`
-/// is a sentence for people.
+/// A problem of the catalog that the user should know about, from [`HostCatalog::problems`]. Its
+/// `Display` is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Two tools or prompts would have had the same name. The second one got another.
+    /// Two tools or prompts would have had the same name, so the second one got another name.
     Names(Collision),
-    /// Two servers have a resource with the same URI. The first one is read; use
-    /// [`Host::read_from`](crate::Host::read_from) for the other.
+    /// Two servers have a resource with the same URI. [`Host::read`](crate::Host::read) reads it
+    /// from the first server; use [`Host::read_from`](crate::Host::read_from) for the second.
     SameUri {
         /// The URI.
         uri: String,
-        /// The server that is asked for it.
+        /// The server that the resource is read from.
         first: ServerId,
-        /// The server that is not.
+        /// The server that has the same URI but is not asked.
         second: ServerId,
     },
     /// Something about the lists of one server: a list that could not be read, or an entry that was
@@ -61,11 +61,11 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What all servers of a host offer at one moment: tools, prompts, resources and templates in one
-/// list each.
+/// All tools, prompts, resources and templates that the servers of a host offer at one moment, in
+/// one list of each kind.
 ///
-/// It is a snapshot and does not change. [`Host::catalog`](crate::Host::catalog) returns the
-/// newest, and [`Host::catalog_after`](crate::Host::catalog_after) waits for the next.
+/// The catalog is a snapshot and does not change. [`Host::catalog`](crate::Host::catalog) returns
+/// the newest one, and [`Host::catalog_after`](crate::Host::catalog_after) waits for the next.
 ///
 /// With one enabled server, tools and prompts have the server's own names; with several they have a
 /// prefix, as in `git__log`. Names do not change when a server fails.
@@ -97,7 +97,7 @@ impl HostCatalog {
         &self.tools
     }
 
-    /// Finds a tool by its name in the host. `None` if it is unknown;
+    /// Finds a tool by its name in the host. Returns `None` if it is unknown;
     /// [`Host::why_missing`](crate::Host::why_missing) tells whether its server has failed.
     pub fn tool(&self, name: &str) -> Option<&Arc<CatalogTool>> {
         self.tools_by_name
@@ -117,14 +117,14 @@ impl HostCatalog {
     }
 
     /// All resources that servers list, in the order of the servers and of their lists. If two
-    /// servers list the same URI, both are here. Use [`search_resources`](Self::search_resources)
-    /// to find some of them by words.
+    /// servers list the same URI, both entries are included. Use
+    /// [`search_resources`](Self::search_resources) to search them.
     pub fn resources(&self) -> &[Arc<CatalogResource>] {
         &self.resources
     }
 
-    /// Finds a listed resource by its URI. A resource of a template may exist without being listed;
-    /// see [`owner`](Self::owner).
+    /// Finds a listed resource by its URI. Resources that match a template may exist without being
+    /// listed; [`owner`](Self::owner) finds the server for those too.
     pub fn resource(&self, uri: &str) -> Option<&Arc<CatalogResource>> {
         let index = self.resources_by_uri.get(uri)?;
         Some(&self.resources[*index])
@@ -135,9 +135,10 @@ impl HostCatalog {
         &self.templates
     }
 
-    /// The server that is asked for a URI: the server that lists it, else one with a template that
-    /// fits, else the only server that lists URIs of the same scheme. `None` if there is no such
-    /// server; then name one with [`Host::read_from`](crate::Host::read_from).
+    /// The server that [`Host::read`](crate::Host::read) asks for a URI: the server that lists it,
+    /// otherwise one with a matching template, otherwise the only server that lists URIs of the
+    /// same scheme. Returns `None` if there is no such server; then name the server with
+    /// [`Host::read_from`](crate::Host::read_from).
     pub fn owner(&self, uri: &str) -> Option<&ServerId> {
         if let Some(resource) = self.resource(uri) {
             return Some(&resource.server);
@@ -166,21 +167,21 @@ impl HostCatalog {
         owners.all(|other| other == first).then_some(first)
     }
 
-    /// Problems to show to the user: names that were changed, entries that were left out, lists
-    /// that could not be read. Each is a sentence by its `Display`.
+    /// Problems to show to the user: changed names, entries that were left out, and lists that
+    /// could not be read. The `Display` of each is a sentence.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 }
 
-/// The entries of one server.
+/// The entries of one server, from which the catalog is merged.
 pub(crate) struct Part<'a> {
     pub(crate) server: &'a ServerId,
     pub(crate) lists: &'a Lists,
     pub(crate) filter: &'a ToolFilter,
 }
 
-/// Puts the lists of all servers together.
+/// Merges the lists of all servers into one catalog.
 pub(crate) fn merge(
     parts: &[Part<'_>],
     prefix: Prefix,

@@ -6,7 +6,7 @@ use turnbuckle_protocol::Resource;
 
 use super::{CatalogResource, HostCatalog};
 
-/// How well a resource fits what was typed, the best first.
+/// How well a resource matches the query, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     /// The name or the title equals the query.
@@ -43,7 +43,7 @@ impl HostCatalog {
     }
 }
 
-/// How well the worst of the words fits; `None` if one of them does not.
+/// How well the least matching word matches; `None` if one of the words does not match.
 fn fit(resource: &Resource, words: &[String]) -> Option<Fit> {
     let lower = |text: Option<&str>| text.unwrap_or_default().to_lowercase();
     let name = resource.name.to_lowercase();

@@ -15,13 +15,13 @@ pub struct Entry {
     pub name: String,
     /// The file.
     pub file: PathBuf,
-    /// The project it is for, as a folder, in files that have servers of several projects. `None`
-    /// if it counts everywhere.
+    /// The folder of the project that the entry is for, in files that have servers of several
+    /// projects. `None` if the entry is valid everywhere.
     pub scope: Option<String>,
-    /// Whether the file has it switched on: true unless it says `enabled: false` or `disabled:
-    /// true`. If one of the two is not a boolean, [`launch`](Self::launch) fails.
+    /// Whether the server is enabled in the file: true unless the file says `enabled: false` or
+    /// `disabled: true`. If one of the two is not a boolean, [`launch`](Self::launch) fails.
     pub is_enabled: bool,
-    /// Everything the file says about it, known here or not, as written.
+    /// All settings of the entry as written, including those that this library does not know.
     pub settings: Map<String, Value>,
     pub(super) fault: Option<EntryError>,
     pub(super) inputs: Arc<Vec<Input>>,
@@ -35,11 +35,11 @@ pub struct Input {
     pub id: String,
     /// The description, for the question to the user.
     pub description: String,
-    /// The value if the user gives none; without one, the input has to be given.
+    /// The value to use if the user gives none. Without a default, the user has to give a value.
     pub default: Option<String>,
     /// The allowed values; empty if any value is allowed.
     pub options: Vec<String>,
-    /// Whether the value must not be shown while it is typed, such as a password or a key.
+    /// Whether to hide the value while it is typed, as for a password or a key.
     pub is_secret: bool,
 }
 
@@ -69,12 +69,12 @@ impl Entry {
     }
 
     /// Reads how the server is started or connected to, with its variables expanded: `${VAR}`,
-    /// `${VAR:-default}`, `${env:VAR}` and `${input:id}`. Other text in `${…}` stays as it is. Use
-    /// [`Unexpanded`](super::Unexpanded) to show an entry without its secrets.
+    /// `${VAR:-default}`, `${env:VAR}` and `${input:id}`. Other text in `${…}` is left unchanged.
+    /// Use [`Unexpanded`](super::Unexpanded) to show an entry without its secrets.
     ///
     /// # Errors
-    /// [`EntryError`] if the entry is wrong, or names a variable that has no value. Other entries
-    /// of the file are not affected.
+    /// [`EntryError`] if a setting of the entry is invalid or names a variable that has no value.
+    /// Other entries of the file are not affected.
     pub fn launch(&self, variables: &dyn Variables) -> Result<Launch, EntryError> {
         match &self.fault {
             Some(fault) => Err(fault.clone()),
@@ -83,7 +83,7 @@ impl Entry {
     }
 
     /// Reads the other settings of the entry: time limits, included and excluded tools, and the
-    /// keys that are not honoured.
+    /// keys that have no effect here.
     pub fn read_settings(&self) -> Settings {
         Settings::read(&self.settings)
     }
@@ -105,7 +105,8 @@ fn is_enabled(settings: &Map<String, Value>) -> bool {
     flag("enabled").unwrap_or(true) && !flag("disabled").unwrap_or(false)
 }
 
-/// A switch that is neither on nor off. The server is not used then: its author may have meant off.
+/// The error for an `enabled` or `disabled` that is not a boolean. The server is then not used,
+/// because its author may have meant to switch it off.
 fn wrong_switch(settings: &Map<String, Value>) -> Option<EntryError> {
     let is_wrong = |key: &&str| settings.get(*key).is_some_and(|value| !value.is_boolean());
     let key = ["enabled", "disabled"].into_iter().find(is_wrong)?;
@@ -115,7 +116,7 @@ fn wrong_switch(settings: &Map<String, Value>) -> Option<EntryError> {
     })
 }
 
-/// The inputs that a file declares, as VS Code writes them.
+/// The inputs that a file declares, in the format of VS Code.
 pub(super) fn inputs(document: &Value) -> Vec<Input> {
     let at_root = document.get("inputs");
     let nested = || document.get("mcp").and_then(|mcp| mcp.get("inputs"));

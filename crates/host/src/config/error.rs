@@ -2,12 +2,12 @@
 
 use std::{io, path::PathBuf};
 
-/// Why a config file cannot be used as a whole. Problems of one entry are an [`EntryError`]. Each
-/// message names the file.
+/// Why a config file as a whole cannot be used. Problems of a single entry are reported as
+/// [`EntryError`]. Each message names the file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The file does not exist, or may not be read.
+    /// The file does not exist or cannot be read.
     #[error("cannot read `{path}`")]
     Unreadable {
         /// The file.
@@ -15,7 +15,7 @@ pub enum ConfigError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The file is larger than 16 MiB, and was probably named by mistake.
+    /// The file is larger than 16 MiB. It was probably named by mistake.
     #[error("`{path}` has {bytes} bytes, and no config file is larger than {limit}")]
     TooLarge {
         /// The file.
@@ -32,7 +32,7 @@ pub enum ConfigError {
         path: PathBuf,
         /// JSON, TOML or YAML.
         format: &'static str,
-        /// Where and what, in the words of the parser.
+        /// The position and the problem, as the parser reports them.
         problem: String,
     },
     /// It is a config file, but has no section with servers.
@@ -46,20 +46,20 @@ pub enum ConfigError {
     },
 }
 
-/// Why one entry of a config file cannot be used. The other entries of the file are not affected.
+/// Why an entry of a config file cannot be used. The other entries of the file are not affected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EntryError {
-    /// A string or a number where an object of settings belongs.
+    /// The entry is a string or a number instead of an object.
     #[error("it is not an object of settings")]
     NotAnObject,
-    /// Neither a command nor a URL, or not the one that its `type` asks for.
+    /// The entry has neither a command nor a URL, or lacks the one that its `type` requires.
     #[error("it has neither a `command` nor a `url`")]
     NoCommandOrUrl,
-    /// Both a command and a URL, and no `type` that chooses. Remove one of them.
+    /// The entry has both a command and a URL, and no `type` to choose between them. Remove one of them.
     #[error("it has both a `command` and a `url`: remove one, or say `type`")]
     Both,
-    /// A setting has a value of the wrong type, such as a number where a text is expected.
+    /// A setting has a value of the wrong type, such as a number instead of a string.
     #[error("`{key}` must be {expected}")]
     WrongKind {
         /// The setting.
@@ -67,7 +67,7 @@ pub enum EntryError {
         /// The expected value.
         expected: &'static str,
     },
-    /// The `type` is not known. The message lists those that are.
+    /// The `type` is unknown. The message lists the known types.
     #[error("`type` is `{found}`; known are stdio, local, http, streamable-http, sse, remote")]
     UnknownType {
         /// The value that was found.
@@ -79,8 +79,7 @@ pub enum EntryError {
         /// The line.
         line: String,
     },
-    /// An environment variable that is not set and has no default. Set it, or write
-    /// `${NAME:-default}`.
+    /// An environment variable is not set and has no default. Set it, or write `${NAME:-default}`.
     #[error("the environment variable `{name}` is not set (`{key}` needs it)")]
     Unset {
         /// The variable.
@@ -88,13 +87,13 @@ pub enum EntryError {
         /// The setting that refers to it.
         key: String,
     },
-    /// An input that the user has not given and that has no default. Implement
-    /// [`Variables`](super::Variables) to ask for it.
+    /// The user has not given a value for an input without a default. Implement
+    /// [`Variables`](super::Variables) to ask the user.
     #[error("the input `{id}` ({description}) was not given (`{key}` needs it)")]
     InputMissing {
         /// Its id.
         id: String,
-        /// What the file says that it is for, or that the file does not declare it.
+        /// The description of the input in the file, or a note that the file does not declare it.
         description: String,
         /// The setting that refers to it.
         key: String,

@@ -2,19 +2,19 @@
 
 use super::{EntryError, Input};
 
-/// Where variables of config files get their values. Implement it to ask the user for [`Input`]s;
+/// The source of values for variables in config files. Implement it to ask the user for [`Input`]s;
 /// use [`Environment`] or [`Unexpanded`] otherwise.
 pub trait Variables {
-    /// The value of an environment variable; `None` if it is not set. A variable with a default in
-    /// the file may be unset.
+    /// Returns the value of an environment variable, or `None` if it is not set. An unset variable
+    /// is an error only if the file gives no default for it.
     fn environment(&self, name: &str) -> Option<String>;
 
-    /// The value that the user gave for an input; `None` to use its default.
+    /// Returns the value that the user gave for an input, or `None` to use its default.
     fn input(&self, input: &Input) -> Option<String>;
 }
 
-/// Variables that stay as they are written, for showing what a file says without its secrets.
-/// `${KEY}` is expanded to `${KEY}`.
+/// Leaves variables as they are written: `${KEY}` is expanded to `${KEY}`. Use it to show the
+/// contents of a file without its secrets.
 pub struct Unexpanded;
 
 impl Variables for Unexpanded {
@@ -27,9 +27,8 @@ impl Variables for Unexpanded {
     }
 }
 
-/// The environment of this process. Inputs have only the defaults that the file declares. It is
-/// what a host uses unless [`HostBuilder::variables`](crate::HostBuilder::variables) sets something
-/// else.
+/// The environment of this process. Inputs have only the defaults that the file declares. A host
+/// uses it unless [`HostBuilder::variables`](crate::HostBuilder::variables) sets something else.
 pub struct Environment;
 
 impl Variables for Environment {
@@ -42,15 +41,15 @@ impl Variables for Environment {
     }
 }
 
-/// Fills in the variables of a text.
+/// Expands the variables of a text.
 pub(super) struct Expansion<'a> {
     pub(super) inputs: &'a [Input],
     pub(super) variables: &'a dyn Variables,
 }
 
 impl Expansion<'_> {
-    /// `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${input:id}`; anything else in `${…}` is left
-    /// unchanged, because the server may know what to do with it.
+    /// Expands `${VAR}`, `${VAR:-default}`, `${env:VAR}` and `${input:id}`. Anything else in `${…}`
+    /// is left unchanged, because it may be meant for the server.
     pub(super) fn expand(&self, key: &str, text: &str) -> Result<String, EntryError> {
         let mut expanded = String::with_capacity(text.len());
         let mut rest = text;
@@ -84,7 +83,7 @@ impl Expansion<'_> {
             return Ok(None);
         }
         let set = self.variables.environment(name);
-        // As in a shell, `:-` is for the empty as well as for the unset.
+        // As in a shell, `:-` replaces an empty value as well as an unset one.
         let value = match default {
             Some(default) => set
                 .filter(|value| !value.is_empty())
@@ -99,7 +98,7 @@ impl Expansion<'_> {
 
     fn input(&self, key: &str, id: &str) -> Result<String, EntryError> {
         let declared = self.inputs.iter().find(|input| input.id == id);
-        // A form of file that cannot declare inputs still has a server that needs the value.
+        // Some file formats cannot declare inputs, but their servers still need the value.
         let undeclared = || Input {
             id: id.to_owned(),
             description: id.to_owned(),
@@ -120,7 +119,7 @@ impl Expansion<'_> {
     }
 }
 
-/// Whether it is a name of an environment variable, and not, say, `workspaceFolder.path`.
+/// Whether a text is the name of an environment variable, unlike for example `workspaceFolder.path`.
 fn is_variable(name: &str) -> bool {
     let mut characters = name.chars();
     characters

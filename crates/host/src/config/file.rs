@@ -12,21 +12,22 @@ use super::{ConfigError, Entry, Format, entry, section};
 /// `servers`, `mcp_servers`, `mcp` or `context_servers`, in JSON, TOML or YAML.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Where it is, as it was named.
+    /// The path, as it was given.
     pub path: PathBuf,
     /// Its servers, in the order of the file.
     pub entries: Vec<Entry>,
 }
 
-/// Larger than any config file, in bytes; what is larger was named by mistake.
+/// The size limit of a config file, in bytes. Real config files are smaller; a larger file was
+/// named by mistake.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 impl File {
-    /// Reads a file from disk. Nothing is started, and variables are not expanded.
+    /// Reads a file from disk. It starts no server and expands no variables.
     ///
     /// # Errors
-    /// [`ConfigError`]: the file does not exist, has more than 16 MiB, is malformed, or is not a
-    /// list of servers. A problem with one entry is reported when that entry is used.
+    /// [`ConfigError`] if the file does not exist, is larger than 16 MiB, is malformed, or has no
+    /// list of servers. A problem of a single entry is reported when that entry is used.
     pub fn open(path: &Path) -> Result<Self, ConfigError> {
         let unreadable = |source| ConfigError::Unreadable {
             path: path.to_owned(),

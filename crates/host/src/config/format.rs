@@ -34,11 +34,11 @@ impl Format {
         }
     }
 
-    /// Parses a text and keeps the order of its members.
+    /// Parses a text. The members of objects keep their order.
     pub(super) fn parse(self, text: &str) -> Result<Value, String> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         match self {
-            // An empty file is what some editors leave behind: no servers, but no mistake.
+            // Some editors leave an empty file behind. It has no servers, and is not an error.
             _ if text.trim().is_empty() => Ok(Value::Object(serde_json::Map::new())),
             Self::Json => jsonc_parser::parse_to_serde_value(text, &lenient())
                 .map_err(|error| error.to_string()),
@@ -48,7 +48,8 @@ impl Format {
     }
 }
 
-/// Comments and trailing commas are what people write; the rest of JSON5 would hide mistakes.
+/// Accepts comments and trailing commas, which people write. Accepting the rest of JSON5 would hide
+/// mistakes.
 fn lenient() -> jsonc_parser::ParseOptions {
     jsonc_parser::ParseOptions {
         allow_comments: true,

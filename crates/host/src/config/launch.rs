@@ -6,8 +6,9 @@ use serde_json::{Map, Value};
 
 use super::{EntryError, Input, Variables, expand::Expansion};
 
-/// The program to start or the URL to connect to, from [`Entry::launch`](super::Entry::launch) or
-/// made in code. A [`ServerSpec`](crate::ServerSpec) is made from it.
+/// The program to start or the URL to connect to. You get it from
+/// [`Entry::launch`](super::Entry::launch) or make it in code, and convert it into a
+/// [`ServerSpec`](crate::ServerSpec).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Launch {
     /// A program that speaks over its standard input and output.
@@ -16,9 +17,9 @@ pub enum Launch {
         program: String,
         /// Its arguments.
         arguments: Vec<String>,
-        /// Variables that are set in its environment, besides those that it inherits.
+        /// Environment variables to set, in addition to those that it inherits.
         environment: Vec<(String, String)>,
-        /// The folder in which it runs; `None` for that of the host.
+        /// Its working folder; `None` for that of the host.
         folder: Option<PathBuf>,
     },
     /// A server at a URL.
@@ -30,7 +31,7 @@ pub enum Launch {
 pub struct Remote {
     /// Its URL.
     pub url: String,
-    /// Headers for each request, such as `Authorization`, with their variables expanded.
+    /// Headers that are sent with each request, such as `Authorization`, with their variables expanded.
     pub headers: Vec<(String, String)>,
     /// The transport that the file names.
     pub wire: Wire,
@@ -39,7 +40,7 @@ pub struct Remote {
 /// The transport of a server at a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
-    /// The file does not say: the client detects it.
+    /// The file does not name a transport, so the client detects it.
     Any,
     /// Streamable HTTP.
     StreamableHttp,
@@ -47,13 +48,13 @@ pub enum Wire {
     HttpSse,
 }
 
-/// The kinds of server that files name.
+/// The kinds of servers that files name in `type`.
 enum LaunchKind {
     Command,
     Remote(Wire),
 }
 
-/// The names under which hosts keep a URL.
+/// The keys under which hosts keep a URL.
 const URLS: [&str; 4] = ["url", "httpUrl", "serverUrl", "uri"];
 
 pub(super) fn read(
@@ -72,7 +73,8 @@ pub(super) fn read(
     match (reader.kind()?, has_command, url) {
         (Some(LaunchKind::Command), true, _) | (None, true, None) => reader.command(),
         (Some(LaunchKind::Remote(wire)), _, Some(key)) => reader.remote(key, wire),
-        // Gemini's `httpUrl` means Streamable HTTP, where its `url` means HTTP+SSE or either.
+        // In the files of Gemini CLI, `httpUrl` means Streamable HTTP, while `url` means HTTP+SSE
+        // or either transport.
         (None, false, Some(key @ "httpUrl")) => reader.remote(key, Wire::StreamableHttp),
         (None, false, Some(key)) => reader.remote(key, Wire::Any),
         (None, true, Some(_)) => Err(EntryError::Both),
@@ -125,7 +127,8 @@ impl Reader<'_> {
         })
     }
 
-    /// The command: a program, a whole command line, a list, or Zed's object with a path in it.
+    /// The command: a program, a whole command line, a list, or an object with a path in the format
+    /// of Zed.
     fn program(&self) -> Result<(String, Vec<String>), EntryError> {
         let key = if self.settings.contains_key("command") {
             "command"
@@ -152,7 +155,8 @@ impl Reader<'_> {
                     && written.contains(char::is_whitespace)
                     && words(written)?.len() > 1 =>
             {
-                // Words first, then values: a value with blanks in it is one argument.
+                // Split into words before expanding, so that a value with blanks in it remains one
+                // argument.
                 let words = words(written)?.into_iter();
                 let words = words.map(|word| self.expansion.expand(key, &word));
                 let mut words = words.collect::<Result<Vec<_>, _>>()?.into_iter();
@@ -163,11 +167,11 @@ impl Reader<'_> {
             }
             _ => {
                 let line = self.text(key)?;
-                // A path may have blanks in it; with arguments beside it, it is the program alone.
+                // A path may contain blanks. If the entry has `args`, the command is the program alone.
                 if self.settings.contains_key("args") || !line.contains(char::is_whitespace) {
                     return Ok((line, Vec::new()));
                 }
-                // A variable may have a whole command line.
+                // The value of a variable may be a whole command line.
                 let mut words = words(&line)?.into_iter();
                 let program = words
                     .next()
@@ -184,7 +188,7 @@ impl Reader<'_> {
         }
         let mut headers = self.pairs("headers")?;
         headers.extend(self.pairs("http_headers")?);
-        // Codex names the variables that hold the values.
+        // Codex names the environment variables that hold the values of headers.
         for (name, variable) in self.pairs("env_http_headers")? {
             headers.push((
                 name,
@@ -234,7 +238,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Numbers and booleans are what people mean by their texts: `"PORT": 8080`.
+    /// Converts a number or a boolean to text, because people write `"PORT": 8080`.
     fn plain(
         &self,
         key: &str,
@@ -257,7 +261,7 @@ fn wrong(key: &str, expected: &'static str) -> EntryError {
     }
 }
 
-/// The words of a command line, with quotes as a shell has them; nothing else is special. What is
+/// Splits a command line into words, with quotes as in a shell; no other character is special. Text
 /// between `${` and `}` is not split.
 fn words(line: &str) -> Result<Vec<String>, EntryError> {
     let mut words = Vec::new();

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use super::{ConfigError, Entry, File, Place, PlaceOwner, Places};
 
-/// All config files that were found in a set of places, and the servers in them.
-/// [`load`](Self::load) reads the usual places, [`only`](Self::only) a single file. Nothing is
-/// started by it.
+/// The config files that were found in a set of places, and the servers in them.
+/// [`load`](Self::load) reads the usual places, [`only`](Self::only) a single file. Neither starts
+/// a server.
 #[derive(Debug)]
 pub struct ConfigFiles {
-    /// Each file that is there, nearest first, or why it cannot be used. Files without servers are
-    /// left out.
+    /// Each existing file, nearest first, or the reason why it cannot be used. Files without
+    /// servers are left out.
     pub files: Vec<(Place, Result<File, ConfigError>)>,
-    /// The places where a file could have been, but was not.
+    /// The places where no file was found.
     pub absent: Vec<Place>,
     folder: PathBuf,
 }
@@ -24,8 +24,8 @@ pub struct FoundEntry {
     pub entry: Entry,
     /// Where its file is.
     pub place: Place,
-    /// Other entries of the same name, which are farther away, nearest first. Tell the user if they
-    /// may expect one of these.
+    /// Farther entries of the same name, nearest first. Tell the user about them, in case they
+    /// expect one of these.
     pub shadowed: Vec<(Place, Entry)>,
 }
 
@@ -38,9 +38,9 @@ pub enum LookupError {
     Unknown {
         /// The name.
         name: String,
-        /// The name that is most like it.
+        /// The most similar known name.
         nearest: Option<String>,
-        /// The names there are.
+        /// The names of all known servers.
         known: Vec<String>,
         /// The files that were read.
         searched: Vec<PathBuf>,
@@ -65,7 +65,7 @@ impl ConfigFiles {
             .partition(|place| place.path.is_file());
         let files = present.into_iter().filter_map(|place| {
             match File::open(&place.path) {
-                // Settings of an editor that has no servers are not worth a word.
+                // Ignore settings of an editor that has no servers.
                 Err(ConfigError::NoServers { .. }) => None,
                 read => Some((place, read)),
             }
@@ -77,8 +77,7 @@ impl ConfigFiles {
         }
     }
 
-    /// Reads this one file and no other. Entries for another project than that of the current
-    /// folder do not count.
+    /// Reads only this file. Entries for a project other than that of the current folder are ignored.
     ///
     /// # Errors
     /// [`ConfigError`] if the file cannot be used.
@@ -95,8 +94,8 @@ impl ConfigFiles {
         })
     }
 
-    /// All entries that are valid in this folder, nearest file first. Entries that are hidden by
-    /// one of the same name are included.
+    /// All entries that are valid in this folder, nearest file first, including entries that are
+    /// shadowed by a nearer one of the same name.
     pub fn entries(&self) -> impl Iterator<Item = (&Place, &Entry)> {
         self.files
             .iter()
@@ -105,8 +104,8 @@ impl ConfigFiles {
             .filter(|(_, entry)| self.counts(entry))
     }
 
-    /// Finds a server by its name, or by `file:name`. Of several entries with the name, the nearest
-    /// is returned, and the others as [`shadowed`](FoundEntry::shadowed).
+    /// Finds a server by its name, or by `file:name`. If several entries have the name, the nearest
+    /// one is returned, with the others in [`shadowed`](FoundEntry::shadowed).
     ///
     /// ```no_run
     /// use turnbuckle_host::config::{ConfigFiles, Environment, Places};
@@ -119,7 +118,7 @@ impl ConfigFiles {
     /// ```
     ///
     /// # Errors
-    /// [`LookupError`] if there is no such server, with the most similar name; or if the file that
+    /// [`LookupError`] if there is no such server, with the most similar name, or if the file that
     /// was named cannot be used.
     pub fn find(&self, name: &str) -> Result<FoundEntry, LookupError> {
         if let Some((file, inside)) = name.rsplit_once(':') {
@@ -132,7 +131,7 @@ impl ConfigFiles {
         let mut named: Vec<_> = named
             .map(|(place, entry)| (place.clone(), entry.clone()))
             .collect();
-        // Of two in one file, one for this project alone is nearer than one for all.
+        // If one file has two entries of the name, the entry for this project alone is nearer.
         let is_nearer = |(_, entry): &(Place, Entry)| {
             entry.scope.is_some() && named[0].1.scope.is_none() && entry.file == named[0].1.file
         };
@@ -175,7 +174,7 @@ impl ConfigFiles {
     }
 }
 
-/// The name that is most like another, if one is like it at all.
+/// The known name that is most similar to `name`, if one is similar enough.
 fn nearest(name: &str, known: &[String]) -> Option<String> {
     turnbuckle_schema::nearest_name(name, known.iter().map(String::as_str)).map(str::to_owned)
 }

@@ -1,8 +1,8 @@
 //! Config files with servers, in the formats of many hosts.
 //!
-//! A [`File`] is read with all its [`Entry`]s; an entry is expanded into a [`Launch`] when it is
-//! needed, so that an unset variable of one server does not keep the others from being used.
-//! [`Places`] knows where files usually are, and [`ConfigFiles::find`] looks a server up by its name.
+//! A [`File`] is read with all its [`Entry`]s. An entry is expanded into a [`Launch`] only when it
+//! is needed, so that an unset variable of one server does not affect the others. [`Places`] lists
+//! the usual locations of files, and [`ConfigFiles::find`] finds a server by its name.
 
 mod entry;
 mod error;

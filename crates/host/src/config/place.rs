@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 /// A location where a config file may be, from [`Places::all`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The application that keeps its servers there, such as `VS Code`; `any host` for files that
-    /// several share.
+    /// The application that keeps its servers there, such as `VS Code`, or `any host` for files
+    /// that several applications share.
     pub host: &'static str,
     /// The file.
     pub path: PathBuf,
@@ -14,16 +14,16 @@ pub struct Place {
     pub owner: PlaceOwner,
 }
 
-/// Who controls a config file, and so decides what it starts.
+/// Who controls a config file, and therefore what it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlaceOwner {
-    /// A project. Its files may come from anyone, so ask the user before a server of one is
-    /// started.
+    /// The file belongs to a project and may come from anyone, so ask the user before you start a
+    /// server from it.
     Project,
-    /// The user: it is in the home folder or among the settings.
+    /// The file belongs to the user: it is in the home folder or in the folder for settings.
     User,
-    /// The caller, who named the file.
+    /// The caller named the file.
     Caller,
 }
 
@@ -31,7 +31,7 @@ pub enum PlaceOwner {
 /// [`of_process`](Self::of_process), or by hand for tests.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// The current folder. Its parents count too, up to the home folder.
+    /// The current folder. Its parents are searched too, up to the home folder.
     pub folder: PathBuf,
     /// The home folder.
     pub home: Option<PathBuf>,
@@ -40,7 +40,7 @@ pub struct Places {
     pub settings: Option<PathBuf>,
 }
 
-/// Files of a project, looked for in a folder and those above it.
+/// Files of a project, looked for in the current folder and its parents.
 const PROJECT: [(&str, &str); 11] = [
     ("Turnbuckle", "turnbuckle.toml"),
     ("any host", "mcp.json"),
@@ -126,7 +126,8 @@ impl Places {
         places
     }
 
-    /// The folder and those above it, as far as the home folder: what lies there is the user's.
+    /// The current folder and its parents below the home folder. Files in the home folder itself
+    /// belong to the user.
     fn project_folders(&self) -> impl Iterator<Item = &Path> {
         let home = self.home.as_deref();
         self.folder

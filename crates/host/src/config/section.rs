@@ -1,4 +1,4 @@
-//! Finds the servers in a file.
+//! Finds the sections with servers in a file.
 
 use serde_json::{Map, Value};
 
@@ -13,12 +13,12 @@ const NAMES: [&str; 5] = [
 
 /// The servers of one part of a file.
 pub(super) struct Section<'a> {
-    /// For whom: a project's folder, where a file has servers for several.
+    /// The folder of the project that the servers are for, in a file with servers of several projects.
     pub(super) scope: Option<&'a str>,
     pub(super) servers: Vec<(String, &'a Value)>,
 }
 
-/// All sections of a file. `None` if it is not a list of servers at all.
+/// All sections of a file. `None` if the file is not a list of servers.
 pub(super) fn sections<'a>(document: &'a Value) -> Option<Vec<Section<'a>>> {
     let root = document.as_object()?;
     let mut found: Vec<Section<'a>> = servers(root)
@@ -28,7 +28,7 @@ pub(super) fn sections<'a>(document: &'a Value) -> Option<Vec<Section<'a>>> {
         })
         .into_iter()
         .collect();
-    // Claude Code keeps one file for all projects, each with servers of its own.
+    // Claude Code has one file for all projects, in which each project has its own servers.
     if let Some(Value::Object(projects)) = root.get("projects") {
         for (folder, project) in projects {
             let inside = project.as_object().and_then(servers);
@@ -48,7 +48,7 @@ fn servers(parent: &Map<String, Value>) -> Option<Vec<(String, &Value)>> {
     NAMES.iter().find_map(|name| {
         let section = parent.get(*name)?;
         match section {
-            // VS Code's settings nest once more: `"mcp": {"servers": {…}}`.
+            // The settings of VS Code have one more level: `"mcp": {"servers": {…}}`.
             Value::Object(nested) if *name == "mcp" && is_servers_only(nested) => servers(nested),
             Value::Object(entries) => Some(
                 entries
@@ -56,7 +56,7 @@ fn servers(parent: &Map<String, Value>) -> Option<Vec<(String, &Value)>> {
                     .map(|(name, entry)| (name.clone(), entry))
                     .collect(),
             ),
-            // Some hosts write a list, each entry with its name.
+            // Some hosts write a list in which each entry has its name.
             Value::Array(entries) => Some(entries.iter().enumerate().map(named).collect()),
             _ => None,
         }

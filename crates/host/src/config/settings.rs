@@ -1,36 +1,36 @@
-//! What an entry says beside how its server is started: time limits, tools, and what cannot be honoured.
+//! Settings of an entry other than how its server is started: time limits, tools, and keys without effect.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-/// The settings of an entry that are not about starting its server, from
+/// The settings of an entry that do not concern starting its server, from
 /// [`Entry::read_settings`](super::Entry::read_settings).
 ///
-/// Each host has its own names for them, such as `timeout`, `tool_timeout_sec` or `includeTools`;
-/// all are understood.
+/// Each host has its own names for these settings, such as `timeout`, `tool_timeout_sec` or
+/// `includeTools`. All of them are understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// How long the server may take to start; `None` if the entry does not say.
+    /// How long the server may take to start; `None` if the entry does not set it.
     pub start_timeout: Option<Duration>,
-    /// How long a call may take; `None` if the entry does not say. A plain `timeout` counts as
-    /// milliseconds from 1000 on, and as seconds below.
+    /// How long a call may take; `None` if the entry does not set it. A plain `timeout` is read as
+    /// milliseconds if it is 1000 or more, and as seconds otherwise.
     pub call_timeout: Option<Duration>,
-    /// The only tools that are used; `None` for all. `*` matches any text.
+    /// The tools that may be used; `None` for all. `*` matches any text.
     pub included_tools: Option<Vec<String>>,
-    /// Tools that are not used. `*` matches any text.
+    /// Tools that may not be used. `*` matches any text.
     pub excluded_tools: Vec<String>,
-    /// Tools that the file would have called without asking. An entry in a file is not consent:
-    /// these are used only if
+    /// Tools that the file allows to be called without asking the user. A config file is not the
+    /// user's consent, so this has an effect only if
     /// [`HostBuilder::trust_approvals_of_files`](crate::HostBuilder::trust_approvals_of_files) was
     /// called.
     pub approved_tools: Vec<String>,
-    /// The keys of the entry that are not honoured, with the reason.
+    /// The keys of the entry that have no effect, with the reason.
     pub not_honoured: Vec<IgnoredKey>,
 }
 
-/// A key of a config file that the host does not honour, with the reason.
+/// A key of a config file that has no effect in this host, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IgnoredKey {
@@ -40,7 +40,7 @@ pub struct IgnoredKey {
     pub reason: &'static str,
 }
 
-/// Keys that say how a server is started or reached, or whether it is on.
+/// Keys that determine how a server is started or reached, or whether it is enabled.
 const LAUNCH: [&str; 23] = [
     "name",
     "type",
@@ -67,7 +67,7 @@ const LAUNCH: [&str; 23] = [
     "source",
 ];
 
-/// Keys that hosts know and that have no effect here, with the reason.
+/// Keys of other hosts that have no effect here, with the reason.
 const WITHOUT_EFFECT: [(&str, &str); 16] = [
     ("description", "it is a note for people"),
     (
@@ -103,7 +103,7 @@ const WITHOUT_EFFECT: [(&str, &str); 16] = [
 ];
 
 impl Settings {
-    /// Reads the settings of an entry. What is of the wrong kind is not honoured, and said so.
+    /// Reads the settings of an entry. A setting of the wrong type has no effect and is reported.
     pub(crate) fn read(entry: &Map<String, Value>) -> Self {
         let mut settings = Self::default();
         for (key, value) in entry {
@@ -122,8 +122,9 @@ impl Settings {
 
     fn take(&mut self, key: &str, value: &Value) -> Result<(), &'static str> {
         match key {
-            // Cline and Roo Code write seconds, Gemini CLI and Amazon Q milliseconds. A limit below
-            // a second or above a quarter of an hour is never meant.
+            // Cline and Roo Code write seconds, Gemini CLI and Amazon Q milliseconds. A time limit
+            // below a second or above a quarter of an hour is unlikely, so the number tells the
+            // unit.
             "timeout" => {
                 let number = number(value)?;
                 let unit = if number >= 1_000.0 { 0.001 } else { 1.0 };

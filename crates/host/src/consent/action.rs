@@ -10,30 +10,30 @@ use turnbuckle_protocol::{
 
 use crate::id::{ConversationId, ServerId};
 
-/// Something that is about to happen, with the server and the conversation it concerns. A
-/// [`Policy`](crate::Policy) is given it, and returns a [`Decision`](crate::Decision).
+/// An action that is about to happen, with the server and the conversation that it concerns. A
+/// [`Policy`](crate::Policy) gets it and returns a [`Decision`](crate::Decision).
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Request<'a> {
     /// The server, by the id that the host gave it. The name that a server gives itself is not
-    /// here, because it proves nothing.
+    /// included, because it is unverified.
     pub server: &'a ServerId,
-    /// The conversation it belongs to, if it belongs to one. `None` for the start of a server, for
+    /// The conversation that the action belongs to, if any. `None` for the start of a server, for
     /// roots, and while the catalog is made.
     pub conversation: Option<ConversationId>,
-    /// The action, with everything that is known about it.
+    /// The action and its details.
     pub action: Action<'a>,
 }
 
-/// Something that needs a decision of the policy before it happens.
+/// An action that needs a decision of the policy before it happens.
 ///
 /// Use [`kind`](Self::kind) and [`subject`](Self::subject) for decisions by name, and the fields
 /// for decisions by content, such as the arguments of a call.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Action<'a> {
-    /// The server is started or connected to. A start that the user allowed once covers restarts of
-    /// the same server.
+    /// A server is started or connected to. Once the user has allowed a start, restarts of the same
+    /// server are allowed too.
     Start {
         /// The command line, or the URL without its query.
         launch: &'a str,
@@ -41,13 +41,13 @@ pub enum Action<'a> {
     /// A tool is called. The policy is also asked about each tool when the catalog is made; tools
     /// that it denies are left out.
     Call {
-        /// The tool as its server describes it. Its annotations are unverified hints: they are not
-        /// a reason to skip consent.
+        /// The tool as its server describes it. Its annotations are unverified hints and no reason
+        /// to skip consent.
         tool: &'a Tool,
         /// The arguments; `None` while the catalog is made.
         arguments: Option<&'a RawValue>,
     },
-    /// A resource is read, because the application asks for it or has attached it.
+    /// A resource is read, because the application requests it or has attached it.
     Read {
         /// Its URI.
         uri: &'a str,
@@ -57,39 +57,39 @@ pub enum Action<'a> {
         /// Its name at the server.
         prompt: &'a str,
     },
-    /// A form of the server is shown to the user. [`Ask`](crate::Decision::Ask) shows it, because
-    /// showing it is the question.
+    /// A form of the server is shown to the user. [`Ask`](crate::Decision::Ask) shows it too,
+    /// because the form itself is the question.
     ShowForm {
         /// The form.
         form: &'a ElicitRequestFormParams,
     },
-    /// The user is asked to visit a URL of the server's choice. [`Ask`](crate::Decision::Ask) shows
-    /// it.
+    /// The user is asked to visit a URL that the server chose. [`Ask`](crate::Decision::Ask) shows it too.
     ShowUrl {
         /// The URL.
         visit: &'a ElicitRequestUrlParams,
     },
-    /// A sampling request of the server goes to the model. [`Ask`](crate::Decision::Ask) shows it
-    /// to the user, who may edit it.
+    /// A sampling request of the server is sent to the model. [`Ask`](crate::Decision::Ask) shows
+    /// it to the user, who may edit it.
     SendPrompt {
         /// The request.
         request: &'a CreateMessageRequestParams,
     },
-    /// A model's answer goes to the server. [`Ask`](crate::Decision::Ask) shows it to the user, who
-    /// may edit it.
+    /// A model's answer is sent to the server. [`Ask`](crate::Decision::Ask) shows it to the user,
+    /// who may edit it.
     ReturnAnswer {
         /// The answer.
         answer: &'a CreateMessageResult,
     },
-    /// The server gets a root: a folder in which it may work.
+    /// A root is shared with the server: a folder in which it may work.
     ShareRoot {
         /// The root.
         root: &'a Root,
     },
-    /// Resources of the conversation go to the model with a sampling request of the server, which
-    /// asked for them with `includeContext`. If it is denied, the request goes without them.
+    /// Resources of the conversation are sent to the model with a sampling request of the server,
+    /// which asked for them with `includeContext`. If this is denied, the request is sent without
+    /// them.
     ShareContext {
-        /// The servers that the resources are from.
+        /// The servers that the resources come from.
         servers: &'a [ServerId],
     },
 }
@@ -108,15 +108,15 @@ pub enum ActionKind {
     GetPrompt,
     /// A form is shown: `form`.
     ShowForm,
-    /// A visit to a URL is proposed: `url`.
+    /// The user is asked to visit a URL: `url`.
     ShowUrl,
-    /// A sampling request goes to the model: `sample`.
+    /// A sampling request is sent to the model: `sample`.
     SendPrompt,
-    /// The model's answer goes to the server: `sample-answer`.
+    /// The model's answer is sent to the server: `sample-answer`.
     ReturnAnswer,
-    /// A server gets a root: `root`.
+    /// A root is shared with a server: `root`.
     ShareRoot,
-    /// Context goes to the model with a sampling request: `context`.
+    /// Context is sent to the model with a sampling request: `context`.
     ShareContext,
 }
 
@@ -152,8 +152,8 @@ impl ActionKind {
         }
     }
 
-    /// Parses the word of a kind, as [`as_str`](Self::as_str) writes it; `None` if the word is
-    /// unknown. Use it to read rules from a settings file.
+    /// Parses the word for a kind, as written by [`as_str`](Self::as_str). Returns `None` if the
+    /// word is unknown. Use it to read rules from a settings file.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
@@ -166,7 +166,7 @@ impl fmt::Display for ActionKind {
 }
 
 impl<'a> Action<'a> {
-    /// The kind of this action: the same without what it is about. Rules and grants are for a kind.
+    /// The kind of this action, without its details. Rules and grants are made for a kind.
     pub fn kind(&self) -> ActionKind {
         match self {
             Self::Start { .. } => ActionKind::Start,
@@ -182,11 +182,11 @@ impl<'a> Action<'a> {
         }
     }
 
-    /// What the action is about: the name of the tool at its server, the URI, the name of the
-    /// prompt, the root, the host of a URL, or the servers that context is from, separated by
-    /// commas. A grant is for this subject, and rules are matched with it.
+    /// The subject of the action: the name of the tool at its server, the URI, the name of the
+    /// prompt, the root, the host of a URL, or the servers that context comes from, separated by
+    /// commas. Rules are matched with the subject, and a grant is for one subject.
     ///
-    /// Empty for starts, forms and sampling, where a grant is for all actions of the kind.
+    /// Empty for starts, forms and sampling; a grant for them covers all actions of the kind.
     pub fn subject(&self) -> Cow<'a, str> {
         match *self {
             Self::Call { tool, .. } => Cow::Borrowed(tool.name.as_str()),
@@ -197,7 +197,7 @@ impl<'a> Action<'a> {
                 let names: Vec<&str> = servers.iter().map(ServerId::as_str).collect();
                 Cow::Owned(names.join(","))
             }
-            // Only the host of a URL counts: the rest differs with each visit, and may be secret.
+            // Use only the host of the URL: the rest differs with each visit and may be secret.
             Self::ShowUrl { visit } => Cow::Borrowed(host_of(&visit.url)),
             Self::Start { .. }
             | Self::ShowForm { .. }
@@ -207,8 +207,8 @@ impl<'a> Action<'a> {
     }
 }
 
-/// The host of a URL, which is the one that is really visited: the text between `//` and the path,
-/// without a user name in front of it.
+/// The host of a URL that is really visited: the text between `//` and the path, without a user
+/// name in front of it.
 pub(crate) fn host_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);

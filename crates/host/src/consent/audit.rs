@@ -1,7 +1,7 @@
 //! The audit log: calls, decisions and answers, without secrets.
 //!
-//! Names of arguments and fields are written, and never their values; of URLs the host; of errors
-//! their kind.
+//! It contains the names of arguments and fields but not their values, the host of a URL but not
+//! the rest, and the kind of an error but not its text.
 
 use std::{
     fmt,
@@ -21,25 +21,25 @@ use crate::{
     id::{ConversationId, ServerId},
 };
 
-/// How many names of arguments one record has.
+/// How many names of arguments one record contains.
 const MAX_NAMES: usize = 64;
 
 /// One record of the audit log: an action, the decision about it, and its outcome. It is serialised
 /// as one line of JSON; fields without a value are left out.
 ///
-/// Values of arguments and forms, queries of URLs and texts of errors are never in it.
+/// It never contains values of arguments and forms, queries of URLs or texts of errors.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct AuditRecord {
-    /// When, in UTC, as RFC 3339 writes it.
+    /// The time in UTC, as RFC 3339 text.
     pub at: String,
-    /// What is recorded: `call` (a tool call is over), `decision` (something was allowed or
-    /// denied), `answer` (the user answered a form or a request to visit a URL, or edited a
-    /// message), `state` (the state of a server changed).
+    /// The kind of event: `call` (a tool call ended), `decision` (an action was allowed or denied),
+    /// `answer` (the user answered a form or a request to visit a URL, or edited a message), or
+    /// `state` (the state of a server changed).
     pub event: &'static str,
     /// The server, by the id that the host gave it.
     pub server: String,
-    /// The number of the conversation, if it belongs to one. Numbers start again with each process.
+    /// The number of the conversation, if any. Each process numbers its conversations from the beginning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<u64>,
     /// The kind of action, as [`ActionKind::as_str`](crate::ActionKind::as_str) writes it: `start`,
@@ -48,7 +48,7 @@ pub struct AuditRecord {
     /// The subject: a tool, a URI without its query, a host. Empty if the action has no subject.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub subject: String,
-    /// The names of the arguments, 64 at most, or of the form's fields, and never their values.
+    /// The names of the arguments, at most 64, or of the form's fields. Their values are never recorded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
     /// The outcome: `allowed` or `denied` for a decision; `accepted`, `declined`, `cancelled` or
@@ -62,7 +62,7 @@ pub struct AuditRecord {
     /// For how long the user allowed it: `once`, `conversation` or `always`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<&'static str>,
-    /// How long a call took, in milliseconds, counted from when it was sent.
+    /// How long a call took, in milliseconds, measured from when it was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ms: Option<u64>,
 }
@@ -118,11 +118,11 @@ fn names(arguments: &RawValue) -> Vec<String> {
     names
 }
 
-/// Where the audit log goes: to a file or to a function. Give it to
+/// The destination of the audit log: a file or a function. Give it to
 /// [`HostBuilder::audit`](crate::HostBuilder::audit).
 ///
-/// Each call, each decision, each answer of the user and each change of a server's state is an
-/// [`AuditRecord`].
+/// It gets an [`AuditRecord`] for each call, each decision, each answer of the user and each change
+/// of a server's state.
 pub struct Audit {
     sink: Sink,
 }
@@ -147,7 +147,7 @@ impl Audit {
     /// exist; on Unix only its owner may read it. Several programs may append to one file. It is
     /// not rotated.
     ///
-    /// Records are written at once, and a write that fails later is logged once and does not fail
+    /// Records are written immediately. A later write that fails is logged once and does not fail
     /// the call.
     ///
     /// # Errors
@@ -160,8 +160,8 @@ impl Audit {
         })
     }
 
-    /// Calls a function with each record, for example to send it to a log service. It must not
-    /// block: it runs within the call that is recorded.
+    /// Calls a function with each record, for example to send it to a log service. The function
+    /// runs within the recorded call, so it must not block.
     ///
     /// ```
     /// use turnbuckle_host::{Audit, Host};
@@ -176,7 +176,7 @@ impl Audit {
         }
     }
 
-    /// Whether records are kept: making one costs time.
+    /// Whether records are kept. Callers check this first, because making a record takes time.
     pub(crate) fn is_wanted(&self) -> bool {
         !matches!(self.sink, Sink::Nowhere)
     }
@@ -190,7 +190,7 @@ impl Audit {
                     return;
                 };
                 line.push(b'\n');
-                // One write for each line, so that lines of several programs do not mix.
+                // One write for each line, so that lines of several programs do not mix in the file.
                 if let Err(error) = file.lock().write_all(&line)
                     && !has_failed.swap(true, Ordering::Relaxed)
                 {

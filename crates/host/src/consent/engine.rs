@@ -1,4 +1,4 @@
-//! Decides about an action: by the policy, then by grants, then by asking the user.
+//! Decides about an action: the policy first, then grants, then the user.
 
 use std::sync::Arc;
 
@@ -20,30 +20,30 @@ use crate::{
     shown_uri::without_secrets,
 };
 
-/// Why an action was denied. It is the source of [`HostError::Denied`](crate::HostError::Denied),
-/// and tells what to change: the policy, or the answer of the user.
+/// Why an action was denied, as the source of [`HostError::Denied`](crate::HostError::Denied). The
+/// variant tells what to change: the policy, or the answer of the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Denied {
     /// The policy denies it, for this reason, which may be shown to the user and to a model. Asking
-    /// again does not help before the policy changes.
+    /// again has the same result until the policy changes.
     #[error("the policy does not allow it: {0}")]
     ByPolicy(String),
-    /// The user denied it, this time. The next attempt asks again.
+    /// The user denied it this time. The next attempt asks again.
     #[error("the user did not allow it")]
     ByUser,
-    /// The user would have to be asked, and there is no user interface. Allow it in the policy,
-    /// grant it before, or set [`HostBuilder::user`](crate::HostBuilder::user).
+    /// The user would have to be asked, but there is no user interface. Allow the action in the
+    /// policy, grant it beforehand, or set [`HostBuilder::user`](crate::HostBuilder::user).
     #[error(
         "the user has to allow it, and there is no user interface to ask; allow it in the policy or grant it before"
     )]
     NoUserInterface,
-    /// The server has eight open questions already. The server's question is declined; calls of the
+    /// The server already has eight open questions. Its new question is declined; calls of the
     /// application are not affected.
     #[error("the server has too many questions open")]
     TooManyQuestions,
-    /// The server asks while no call to it is in flight. Its question is declined without being
-    /// shown.
+    /// The server asked a question while no call to it was in flight. The question is declined
+    /// without being shown.
     #[error("the server asked while no call to it was running")]
     NotCalled,
 }
@@ -58,7 +58,7 @@ impl Denied {
     }
 }
 
-/// The permission.
+/// What was permitted.
 #[derive(Debug)]
 pub(crate) enum Permit {
     /// The action as it was requested.
@@ -67,17 +67,17 @@ pub(crate) enum Permit {
     Edited(Box<RawValue>),
 }
 
-/// Decides, and asks where that is needed.
+/// Decides about actions, and asks the user if necessary.
 pub(crate) struct Consent {
     pub(crate) policy: Box<dyn Policy>,
     pub(crate) grants: Grants,
     pub(crate) user: Option<Arc<dyn UserInterface>>,
     pub(crate) audit: Audit,
-    /// One question is asked at a time, in the order in which they came.
+    /// Held while the user is asked: one question at a time, in the order of arrival.
     turn: Mutex<()>,
 }
 
-/// The subject of a decision.
+/// The server and the conversation that a decision is about.
 #[derive(Clone, Copy)]
 pub(crate) struct Party<'a> {
     pub(crate) origin: &'a Origin,
@@ -94,7 +94,7 @@ impl Party<'_> {
     }
 }
 
-/// How a decision came about.
+/// The decision of the policy and the grants.
 enum Verdict {
     Allowed,
     Granted(&'static str),
@@ -118,8 +118,7 @@ impl Consent {
         }
     }
 
-    /// Decides whether something may happen, and asks the user where the policy leaves it to
-    /// them.
+    /// Decides whether an action may happen. Asks the user if the policy says so.
     pub(crate) async fn permit(
         &self,
         party: Party<'_>,
@@ -129,7 +128,7 @@ impl Consent {
             return decided;
         }
         let _turn = self.turn.lock().await;
-        // The question before may have been the same one, or the policy is another by now.
+        // The previous question may have been the same, or the policy may have changed meanwhile.
         if let Some(decided) = self.decided(party, &action) {
             return decided;
         }
@@ -165,7 +164,7 @@ impl Consent {
         question
     }
 
-    /// The user allows a call with other arguments, and the policy decides about those too.
+    /// The user allowed a call with changed arguments. The policy decides about the new arguments too.
     fn edited(
         &self,
         party: Party<'_>,
@@ -176,7 +175,7 @@ impl Consent {
         let (Action::Call { tool, .. }, Ok(arguments)) =
             (action, serde_json::value::to_raw_value(arguments))
         else {
-            // Nothing but a call has arguments.
+            // Only calls have arguments.
             return Ok(self.allowed(party, action, "user", once));
         };
         let edited = Action::Call {
@@ -188,13 +187,13 @@ impl Consent {
         Ok(Permit::Edited(arguments))
     }
 
-    /// Whether something is allowed until it is revoked: by the policy or by a grant.
+    /// Whether the policy or a grant allows an action, so that the user need not be asked.
     pub(crate) fn is_granted(&self, party: Party<'_>, action: &Action<'_>) -> bool {
         !matches!(self.verdict(party, action), Ok(Verdict::Open(_)) | Err(_))
     }
 
-    /// Whether the policy still allows what was allowed before: for what is repeated without a
-    /// person, such as the restart of a server.
+    /// Checks that the policy still allows an action that was allowed before. Used when an action
+    /// is repeated without asking the user, such as the restart of a server.
     pub(crate) fn permit_again(&self, party: Party<'_>, action: Action<'_>) -> Result<(), Denied> {
         match self.decide(party, &action) {
             Decision::Deny(reason) => Err(self.denied(party, &action, Denied::ByPolicy(reason))),
@@ -202,7 +201,7 @@ impl Consent {
         }
     }
 
-    /// Shows a form of a server.
+    /// Shows a form of a server to the user.
     pub(crate) async fn form(
         &self,
         party: Party<'_>,
@@ -221,7 +220,7 @@ impl Consent {
         Ok(answer)
     }
 
-    /// Proposes a visit of a server.
+    /// Asks the user to visit a URL of a server.
     pub(crate) async fn visit(
         &self,
         party: Party<'_>,
@@ -249,7 +248,7 @@ impl Consent {
         }
     }
 
-    /// The first check of sampling: gives the request as it may go to the model.
+    /// The first check of sampling: returns the request that may be sent to the model.
     pub(crate) async fn review_prompt(
         &self,
         party: Party<'_>,
@@ -260,7 +259,7 @@ impl Consent {
             return Ok(request);
         }
         let _turn = self.turn.lock().await;
-        // The question before may have been the same one.
+        // The previous question may have been the same.
         let Some(user) = self.needs_review(party, &action)? else {
             return Ok(request);
         };
@@ -275,7 +274,7 @@ impl Consent {
         }
     }
 
-    /// The second check of sampling: gives the answer as it may go to the server.
+    /// The second check of sampling: returns the answer that may be sent to the server.
     pub(crate) async fn review_answer(
         &self,
         party: Party<'_>,
@@ -330,7 +329,7 @@ impl Consent {
         Ok(Verdict::Open(user))
     }
 
-    /// Whether a question may be shown, and to whom. Showing it is asking, so `Ask` allows it.
+    /// Returns the user interface if a form or URL may be shown. Showing it is asking, so `Ask` allows it.
     fn may_show(
         &self,
         party: Party<'_>,
@@ -344,7 +343,8 @@ impl Consent {
         shown.map_err(|denied| self.denied(party, action, denied))
     }
 
-    /// Whom to show what goes to or comes from the model; `None` if it may go on unseen.
+    /// Returns the user interface if the user has to review a message to or from the model; `None`
+    /// if the message may be sent without review.
     fn needs_review(
         &self,
         party: Party<'_>,
@@ -383,7 +383,7 @@ impl Consent {
             (Scope::Conversation, Some(conversation)) => self.grants.allow_in(conversation, &key),
             (Scope::Always, _) => {
                 if let Err(error) = self.grants.allow_always(&key) {
-                    // It counts this time, and is asked again the next.
+                    // The answer is valid for this action, and the user is asked again the next time.
                     let error = turnbuckle_base::error_chain::in_one_line(&error);
                     tracing::error!(error, "a grant was not kept");
                 }
@@ -408,7 +408,7 @@ impl Consent {
         Permit::AsAsked
     }
 
-    /// Notes that something was refused.
+    /// Records that an action was denied.
     pub(crate) fn denied(&self, party: Party<'_>, action: &Action<'_>, denied: Denied) -> Denied {
         if self.audit.is_wanted() {
             let mut record = decision(party, action).ended("denied");

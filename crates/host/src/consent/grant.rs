@@ -5,11 +5,11 @@ use turnbuckle_protocol::Tool;
 use super::{ActionKind, tool_digest::digest};
 use crate::id::ServerId;
 
-/// A permission that the user has given until it is revoked, by answering with
+/// A permission that the user gave until it is revoked, by answering with
 /// [`Scope::Always`](crate::Scope::Always).
 ///
-/// [`Host::grants`](crate::Host::grants) lists them, and [`Host::revoke`](crate::Host::revoke)
-/// takes them back. A grant does not override a policy that denies.
+/// [`Host::grants`](crate::Host::grants) lists grants, and [`Host::revoke`](crate::Host::revoke)
+/// revokes them. A grant does not override a policy that denies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Grant {
@@ -17,27 +17,27 @@ pub struct Grant {
     pub server: String,
     /// The kind of action that is allowed.
     pub kind: ActionKind,
-    /// For which tool, URI, root or host; empty for kinds that have no subject, such as `start`. See
-    /// [`Action::subject`](crate::Action::subject).
+    /// The tool, URI, root or host that is allowed; empty for kinds without a subject, such as
+    /// `start`. See [`Action::subject`](crate::Action::subject).
     pub subject: String,
-    /// A digest of the program with its arguments, or of the URL. When the config has something else
-    /// under the same name, the grant does not count.
+    /// A digest of the program with its arguments, or of the URL. If the config has another program
+    /// or URL under the same name, the grant is not valid for it.
     pub launch: Option<String>,
     /// A digest of the tool's description, arguments and hints. If the server changes them, the
-    /// grant no longer counts. Without a digest, the grant is for the tool of this name, whatever
+    /// grant is no longer valid. Without a digest, the grant is for the tool of this name, whatever
     /// its definition.
     pub tool: Option<String>,
-    /// When it was given, as a time in UTC by RFC 3339.
+    /// When it was given: a time in UTC, as RFC 3339 text.
     pub since: String,
 }
 
 impl Grant {
-    /// Whether it allows this.
+    /// Whether the grant allows this action.
     pub(super) fn is_for(&self, key: &GrantKey<'_>) -> bool {
         self.is_about(key) && (self.tool.is_none() || self.tool == key.digest())
     }
 
-    /// Whether it allows this, or would if the tool said of itself what it said then.
+    /// Whether the grant is for this action, ignoring changes of the tool's definition.
     pub(super) fn is_about(&self, key: &GrantKey<'_>) -> bool {
         self.server == key.server.as_str()
             && self.kind == key.kind
@@ -46,19 +46,19 @@ impl Grant {
     }
 }
 
-/// The action to be allowed.
+/// The action that a grant is looked up or made for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GrantKey<'a> {
     pub(crate) server: &'a ServerId,
     pub(crate) kind: ActionKind,
     pub(crate) subject: &'a str,
     pub(crate) launch: Option<&'a str>,
-    /// The tool, where one is called.
+    /// The tool, for a call.
     pub(crate) tool: Option<&'a Tool>,
 }
 
 impl GrantKey<'_> {
-    /// The digest of the tool. It costs more than all other comparisons.
+    /// The digest of the tool. Computing it costs more than all other comparisons.
     pub(super) fn digest(&self) -> Option<String> {
         self.tool.map(digest)
     }

@@ -1,7 +1,7 @@
 //! The file of grants: TOML that people can read and edit.
 //!
-//! Several programs may use one file. Each change is made under a lock, on what the file says then,
-//! and the new file takes the place of the old one in one step.
+//! Several programs may use one file. Each change takes a lock, reads the file again, and replaces
+//! it atomically.
 
 use std::{
     fmt::Write as _,
@@ -15,7 +15,7 @@ use turnbuckle_base::{private, replace};
 
 use super::{ActionKind, Grant};
 
-/// Larger than any file of grants, in bytes.
+/// The size limit of the file of grants, in bytes. Real files are smaller.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 const HEAD: &str = "\
@@ -25,10 +25,9 @@ const HEAD: &str = "\
 
 /// Why the file of grants cannot be used.
 ///
-/// [`HostBuilder::grants`](crate::HostBuilder::grants) fails with it. When a running host cannot
-/// read a file that was changed, the error is logged, and nothing is granted until the file can be
-/// read. When a new grant cannot be written, it counts once, and the user is asked again the next
-/// time.
+/// [`HostBuilder::grants`](crate::HostBuilder::grants) fails with it. If a running host cannot read
+/// the file after a change, it logs the error, and no grant is valid until the file can be read. If
+/// a new grant cannot be written, it is valid once, and the user is asked again the next time.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GrantFileError {
@@ -54,12 +53,12 @@ pub enum GrantFileError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// The line, and what is wrong there.
+        /// The line number, and the problem.
         problem: String,
     },
 }
 
-/// What tells one version of the file from another.
+/// Identifies a version of the file: its modification time and size.
 pub(super) type Stamp = (SystemTime, u64);
 
 #[derive(Deserialize)]
@@ -81,13 +80,13 @@ struct GrantEntry {
     since: String,
 }
 
-/// What tells this version of the file from others; `None` if there is no file.
+/// The stamp of the file's current version; `None` if there is no file.
 pub(super) fn stamp(path: &Path) -> Option<Stamp> {
     let metadata = fs::metadata(path).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// Reads the file. One that is not there has no grants.
+/// Reads the file. A missing file has no grants.
 pub(super) fn read(path: &Path) -> Result<Vec<Grant>, GrantFileError> {
     let unreadable = |source| GrantFileError::Unreadable {
         path: path.to_owned(),
@@ -108,7 +107,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Grant>, GrantFileError> {
         problem,
     };
     let document: GrantDocument = toml::from_str(&text).map_err(|error| {
-        // The whole error draws the line over several rows.
+        // Take only the message: the whole error shows the source text over several lines.
         let before = error.span().and_then(|span| text.get(..span.start));
         let line = before.map_or(1, |before| 1 + before.matches('\n').count());
         malformed(format!("line {line}: {}", error.message()))
@@ -131,7 +130,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Grant>, GrantFileError> {
         .collect()
 }
 
-/// Changes the file, and gives what it says then, with what tells this version from others.
+/// Changes the file. Returns its new grants and its new stamp.
 pub(super) fn update(
     path: &Path,
     change: impl FnOnce(&mut Vec<Grant>),
@@ -143,13 +142,13 @@ pub(super) fn update(
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(unwritable)?;
     }
-    // The file itself is replaced, so the lock is on one beside it.
+    // The file itself is replaced, so the lock is on a separate file beside it.
     let lock = private::lock_file(&beside(path, "lock")).map_err(unwritable)?;
     lock.lock().map_err(unwritable)?;
     let mut grants = read(path)?;
     change(&mut grants);
     replace::private(path, text(&grants).as_bytes()).map_err(unwritable)?;
-    // Before the lock is gone: after that the file may be that of another program.
+    // Read the stamp before the lock is released: afterwards another program may have changed the file.
     let stamp = stamp(path);
     drop(lock);
     Ok((grants, stamp))
@@ -185,7 +184,7 @@ fn text(grants: &[Grant]) -> String {
     text
 }
 
-/// A basic string of TOML.
+/// Writes a text as a TOML basic string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {

@@ -1,4 +1,4 @@
-//! What the user has allowed: for a conversation, or until it is revoked.
+//! The actions that the user has allowed for a conversation, or until they are revoked.
 
 use std::{collections::HashMap, path::PathBuf, time::SystemTime};
 
@@ -11,19 +11,19 @@ use super::{
 };
 use crate::{clock::rfc3339, id::ConversationId};
 
-/// All that the user has allowed.
+/// All grants of the user.
 #[derive(Debug, Default)]
 pub(crate) struct Grants {
     file: Option<PathBuf>,
-    /// The version of the file that `always` was read from. It is held while either is changed, so
-    /// that what was revoked does not come back from an older version.
+    /// The version of the file that `always` was read from. The lock is held while either changes,
+    /// so that a revoked grant does not return from an older version.
     stamp: Mutex<Option<Stamp>>,
     always: RwLock<HashMap<String, Vec<Grant>>>,
     conversations: RwLock<HashMap<ConversationId, Vec<Grant>>>,
 }
 
 impl Grants {
-    /// Grants that are kept in a file.
+    /// Opens grants that are kept in a file.
     pub(crate) fn open(file: PathBuf) -> Result<Self, GrantFileError> {
         let grants = Self {
             file: Some(file),
@@ -33,7 +33,7 @@ impl Grants {
         Ok(grants)
     }
 
-    /// Whether the user has allowed this.
+    /// Whether a grant allows the action.
     pub(crate) fn covers(&self, conversation: Option<ConversationId>, key: &GrantKey<'_>) -> bool {
         let always = self.always.read();
         let is_always = always
@@ -47,7 +47,7 @@ impl Grants {
             })
     }
 
-    /// Whether the user has allowed a tool of this name that said something else of itself.
+    /// Whether the user has allowed a tool of this name with another definition.
     pub(crate) fn covered_before(
         &self,
         conversation: Option<ConversationId>,
@@ -65,23 +65,23 @@ impl Grants {
             .any(is_before)
     }
 
-    /// Allows something until the conversation ends.
+    /// Allows an action until the conversation ends.
     pub(crate) fn allow_in(&self, conversation: ConversationId, key: &GrantKey<'_>) {
         let mut conversations = self.conversations.write();
         put(conversations.entry(conversation).or_default(), key);
     }
 
-    /// Forgets what was allowed for a conversation.
+    /// Drops the grants of a conversation.
     pub(crate) fn end(&self, conversation: ConversationId) {
         self.conversations.write().remove(&conversation);
     }
 
-    /// Allows something until it is revoked.
+    /// Allows an action until it is revoked.
     pub(crate) fn allow_always(&self, key: &GrantKey<'_>) -> Result<(), GrantFileError> {
         self.change(|grants| put(grants, key))
     }
 
-    /// All grants that last, in the order of their servers.
+    /// All grants that are valid until revoked, in the order of their servers.
     pub(crate) fn list(&self) -> Vec<Grant> {
         let mut all: Vec<Grant> = self.always.read().values().flatten().cloned().collect();
         all.sort_by(|one, other| {
@@ -90,7 +90,7 @@ impl Grants {
         all
     }
 
-    /// Takes back every grant that fits. Says how many there were.
+    /// Revokes every grant for which `fits` returns true. Returns their number.
     pub(crate) fn revoke(
         &self,
         mut fits: impl FnMut(&Grant) -> bool,
@@ -104,8 +104,8 @@ impl Grants {
         Ok(count)
     }
 
-    /// Reads the file again if it has changed. If it cannot be read, nothing is granted until it can:
-    /// the user may have been removing an entry.
+    /// Reads the file again if it has changed. If the file cannot be read, no grant is valid until
+    /// it can: the user may have removed an entry.
     pub(crate) fn read_again(&self) -> Result<(), GrantFileError> {
         let Some(file) = &self.file else {
             return Ok(());
@@ -150,7 +150,7 @@ impl Grants {
     }
 }
 
-/// Adds a grant, in place of one for the same tool as it was before.
+/// Adds a grant. It replaces one for an earlier definition of the same tool.
 fn put(grants: &mut Vec<Grant>, key: &GrantKey<'_>) {
     if grants.iter().any(|grant| grant.is_for(key)) {
         return;
@@ -203,11 +203,11 @@ mod tests {
             assert!(!grants.covers(conversation, &key(&second)));
             assert!(grants.covered_before(conversation, &key(&second)));
         }
-        // The new one takes the place of the old one.
+        // The new grant replaces the old one.
         grants.allow_always(&key(&second)).unwrap();
         assert!(grants.covers(None, &key(&second)));
         assert_eq!(grants.list().len(), 1);
-        // An entry that a user wrote without a digest is for the tool whatever it says.
+        // An entry that a user wrote without a digest allows the tool whatever its definition.
         let file = folder.path().join("grants.toml");
         let text = std::fs::read_to_string(&file).unwrap();
         let lines: Vec<_> = text
@@ -227,7 +227,7 @@ mod tests {
         assert!(grants.covers(None, &key(&git, "log", "a")));
         assert!(!grants.covers(None, &key(&git, "push", "a")));
         assert!(!grants.covers(None, &key(&other, "log", "a")));
-        // The config has another program under the same name now.
+        // The config now has another program under the same name.
         assert!(!grants.covers(None, &key(&git, "log", "b")));
     }
 
@@ -282,7 +282,7 @@ mod tests {
         assert!(grants.covers(None, &key(&git, "log", "a")));
     }
 
-    /// Memory and file must agree, whichever process changes the file at any time.
+    /// Memory and file must agree, whichever process changes the file and whenever it does so.
     #[test]
     fn changes_and_readings_at_the_same_time_end_with_what_the_file_says() {
         let folder = tempfile::tempdir().unwrap();

@@ -12,20 +12,20 @@ pub enum Decision {
     Allow,
     /// The action is denied. The reason is for the user, and for the model if a tool was called.
     Deny(String),
-    /// The user decides: by a grant that was given before, or by being asked. Without a user
-    /// interface the action is denied.
+    /// The user decides: by a grant that was given before, or by answering a question. Without a
+    /// user interface the action is denied.
     Ask,
 }
 
 impl Decision {
-    /// Whether the decision is [`Deny`](Self::Deny). The catalog leaves out tools for which it is.
+    /// Whether the decision is [`Deny`](Self::Deny). The catalog leaves out tools that are denied.
     pub fn is_denied(&self) -> bool {
         matches!(self, Self::Deny(_))
     }
 }
 
-/// Decides what may happen. The host asks it before every action that [`Action`](crate::Action)
-/// lists.
+/// Decides about the actions of the host. The host asks it before every action that
+/// [`Action`](crate::Action) lists.
 ///
 /// Use [`Rules`] for a policy by kind, server and subject. Any function from a
 /// [`Request`](crate::Request) to a [`Decision`] is a policy too. It must be quick and must not
@@ -44,9 +44,9 @@ impl Decision {
 /// # drop(builder);
 /// ```
 pub trait Policy: Send + Sync + 'static {
-    /// Decides one request. It is called for each action, for each tool when the catalog is made,
-    /// and again before the user is asked, so it should give the same answer for the same request
-    /// and have no side effects.
+    /// Decides about one request. The host calls it for each action, for each tool when the catalog
+    /// is made, and again before the user is asked. It should therefore return the same decision
+    /// for the same request and have no side effects.
     fn decide(&self, request: &Request<'_>) -> Decision;
 }
 
@@ -59,7 +59,7 @@ where
     }
 }
 
-/// A policy of rules: by kind of action, server and subject.
+/// A policy made of rules by kind of action, server and subject.
 ///
 /// If several rules match, denying wins over asking, and asking over allowing; the order of the
 /// rules does not matter. If no rule matches, the user is asked, except for actions that are
@@ -90,14 +90,15 @@ struct Rule {
 }
 
 impl Rules {
-    /// No rules: the user is asked before servers are started, tools are called, roots are shared
-    /// and models are asked. Resources that the application itself reads are allowed.
+    /// Makes a policy without rules. It asks the user before servers are started, tools are called,
+    /// roots are shared and sampling requests are sent to models. Resources that the application
+    /// itself reads are allowed.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Allows an action for servers and subjects that match, without asking. `*` matches any text,
-    /// also in the middle; case matters. The subject is what
+    /// Allows an action without asking, for servers and subjects that match. `*` matches any text,
+    /// also in the middle of a pattern; matching is case-sensitive. The subject is what
     /// [`Action::subject`](crate::Action::subject) returns: for a call, the tool's name at its
     /// server, without the prefix of the host.
     pub fn allow(self, kind: ActionKind, server: &str, subject: &str) -> Self {
@@ -105,14 +106,13 @@ impl Rules {
     }
 
     /// Asks the user about an action, even if another rule allows it. Use it for exceptions from a
-    /// wide [`allow`](Self::allow). A grant of the user answers the question.
+    /// broad [`allow`](Self::allow). A grant of the user answers the question.
     pub fn ask(self, kind: ActionKind, server: &str, subject: &str) -> Self {
         self.with(kind, server, subject, Decision::Ask)
     }
 
     /// Denies an action, whatever other rules and grants say. The reason is shown to the user, and
-    /// to the model if a tool was called. Tools that are denied are left out of the
-    /// catalog.
+    /// to the model if a tool was called. Tools that are denied are left out of the catalog.
     pub fn deny(
         self,
         kind: ActionKind,
@@ -123,9 +123,9 @@ impl Rules {
         self.with(kind, server, subject, Decision::Deny(reason.into()))
     }
 
-    /// Allows everything to servers that match: their start, tools, questions and sampling. Use it
-    /// only for servers that the application itself brings along. [`deny`](Self::deny) and
-    /// [`ask`](Self::ask) make exceptions.
+    /// Allows all actions of servers that match: starting them, their tools, questions and
+    /// sampling. Use it only for servers that the application itself provides. [`deny`](Self::deny)
+    /// and [`ask`](Self::ask) make exceptions.
     pub fn trust(self, server: &str) -> Self {
         ActionKind::ALL
             .into_iter()

@@ -1,6 +1,5 @@
-//! What a tool says of itself, as a digest. A grant is for the tool as the user saw it: a server that
-//! gives another description, other arguments or other hints to a tool of the same name has to ask
-//! again.
+//! The digest of a tool's definition. A grant is for the tool as the user saw it: if a server
+//! changes the description, arguments or hints of a tool, the user is asked again.
 
 use std::fmt::Write as _;
 
@@ -11,8 +10,8 @@ use turnbuckle_protocol::Tool;
 /// Bytes of a digest in the file of grants.
 const LENGTH: usize = 16;
 
-/// The digest of what a user is shown of a tool. The order of members does not change it: some
-/// servers write it again with each start.
+/// The digest of the parts of a tool that a user is shown. It does not depend on the order of
+/// members, because some servers write them in another order with each start.
 pub(super) fn digest(tool: &Tool) -> String {
     let mut digest = Sha256::new();
     let description = tool.description.as_deref().unwrap_or_default();
@@ -56,7 +55,7 @@ fn add_members<'v>(digest: &mut Sha256, members: impl Iterator<Item = (&'v Strin
     }
 }
 
-/// With its length, so that two texts are not taken for one.
+/// Adds a text with its length, so that two texts cannot be confused with one.
 fn add_text(digest: &mut Sha256, text: &str) {
     digest.update(b"\"");
     digest.update(text.len().to_le_bytes());

@@ -12,31 +12,31 @@ use turnbuckle_protocol::{
 use super::{Action, ActionKind, action::host_of};
 use crate::id::{ConversationId, ServerId};
 
-/// The server that asks, and for which conversation. Every question of a [`UserInterface`] comes
-/// with it.
+/// The server that asks a question, and the conversation that it asks for. Every method of
+/// [`UserInterface`] gets one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Requester {
-    /// The server, by the id that the host gave it. Show this one.
+    /// The server, by the id that the host gave it. Show this id.
     pub server: ServerId,
     /// The name that the server gives itself. It may be the name of another server, so do not use
     /// it to identify the server. `None` before the server has been connected to.
     pub calls_itself: Option<String>,
-    /// The conversation it belongs to, if that is known. A server on a pipe that works for several
-    /// conversations at once does not say which one it asks for.
+    /// The conversation that the question belongs to, if it is known. A server on a pipe that works
+    /// for several conversations at once does not say which one it asks for.
     pub conversation: Option<ConversationId>,
 }
 
-/// For how long the user allows something. [`ConsentQuestion::scopes`] has those that can be
+/// For how long the user allows an action. [`ConsentQuestion::scopes`] lists the scopes that can be
 /// chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// Once. For the start of a server, until the server is removed from the host or the host ends.
+    /// Once. For the start of a server: until the server is removed from the host or the host is closed.
     Once,
-    /// Until the conversation ends. Outside of a conversation it counts as [`Once`](Self::Once).
+    /// Until the conversation ends. Outside of a conversation it has the effect of [`Once`](Self::Once).
     Conversation,
-    /// Until it is revoked. It is written to the file of grants, or kept while the host runs if
-    /// there is no such file.
+    /// Until it is revoked. The grant is written to the file of grants, or kept while the host runs
+    /// if there is no such file.
     Always,
 }
 
@@ -58,7 +58,7 @@ impl Scope {
 pub struct ConsentQuestion {
     /// The kind of action.
     pub kind: ActionKind,
-    /// The subject: the tool, the URI, the root. Empty where the action has no subject.
+    /// The subject: the tool, the URI, the root. Empty if the action has no subject.
     pub subject: String,
     /// The command line or the URL of a server that is started, without secrets; `None` for other
     /// kinds.
@@ -66,15 +66,14 @@ pub struct ConsentQuestion {
     /// The arguments of a call, as JSON. The user may change them; see
     /// [`ConsentAnswer::AllowEdited`].
     pub arguments: Option<Box<RawValue>>,
-    /// The server's description of the tool, unverified. Show it as a quotation of the server.
+    /// The server's description of the tool, unverified. Show it as a quotation from the server.
     pub description: Option<String>,
     /// The server's hints about the tool's effects, unverified.
     pub hints: Option<ToolAnnotations>,
-    /// Whether the user has allowed a tool of this name before, and the server has changed its
-    /// description, arguments or hints since. Show it.
+    /// Whether the user has allowed a tool of this name before, and the server has since changed
+    /// its description, arguments or hints. Tell the user.
     pub has_changed: bool,
-    /// The scopes that can be chosen. Without a conversation, [`Scope::Conversation`] is not among
-    /// them.
+    /// The scopes that can be chosen. [`Scope::Conversation`] is included only if there is a conversation.
     pub scopes: Vec<Scope>,
 }
 
@@ -107,10 +106,10 @@ impl ConsentQuestion {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ConsentAnswer {
-    /// The action is allowed, for this scope.
+    /// The action is allowed for this scope.
     Allow(Scope),
     /// The tool may be called once, with these arguments instead. The policy decides about the new
-    /// arguments too. For actions other than calls it counts as `Allow(Scope::Once)`.
+    /// arguments too. For actions other than calls this has the effect of `Allow(Scope::Once)`.
     AllowEdited(JsonObject),
     /// The action is denied this time; the caller gets [`Denied::ByUser`](crate::Denied::ByUser).
     Deny,
@@ -120,13 +119,13 @@ pub enum ConsentAnswer {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum FormAnswer {
-    /// The user filled it in. The values by the names of their fields; they are checked against the
-    /// form's schema before the server gets them.
+    /// The user filled in the form. The values are keyed by the names of their fields, and are
+    /// checked against the form's schema before the server gets them.
     Accept(BTreeMap<String, ElicitValue>),
     /// The user declined to answer. The server gets the action `decline`.
     Decline,
-    /// The user dismissed it without an answer, for example by closing the window. The server gets
-    /// the action `cancel`.
+    /// The user dismissed the form without an answer, for example by closing the window. The server
+    /// gets the action `cancel`.
     Cancel,
 }
 
@@ -134,7 +133,7 @@ pub enum FormAnswer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VisitAnswer {
-    /// The user agreed to visit the URL. Open it in the user's browser before you return this.
+    /// The user agreed to visit the URL. Open it in the user's browser before you return this answer.
     ///
     /// If a call waits for the visit, [`UserInterface::visit_done`] is called next.
     Accept,
@@ -149,8 +148,8 @@ pub enum VisitAnswer {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Review<T> {
-    /// The message is passed on unchanged, this time or for longer: with a longer scope, further
-    /// messages of the server pass without being shown.
+    /// The message is passed on unchanged. With a longer scope than once, further messages of the
+    /// server are passed on without being shown.
     Accept(Scope),
     /// This edited message is passed on instead. The policy decides about it again.
     Edited(Box<T>),
@@ -159,13 +158,13 @@ pub enum Review<T> {
 }
 
 /// A URL that a server asks the user to visit, with the host that it really leads to.
-/// [`UserInterface::visit`] is given it.
+/// [`UserInterface::visit`] gets it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct VisitRequest<'a> {
     /// The server's message, and the URL.
     pub request: &'a ElicitRequestUrlParams,
-    /// The host that is visited. Show it: the rest of a URL can say anything.
+    /// The host that is visited. Show it: the rest of a URL may be misleading.
     pub host: &'a str,
 }
 
@@ -181,10 +180,10 @@ impl<'a> VisitRequest<'a> {
 /// The user interface through which a host asks its user. Give it to
 /// [`HostBuilder::user`](crate::HostBuilder::user).
 ///
-/// Implement the methods for the kinds of questions that your application can show. The defaults
-/// deny or decline. One question is asked at a time; the others wait. A question that is withdrawn,
-/// because the call was cancelled or the server ended, is dropped: its future is not polled any
-/// more.
+/// Implement the methods for the kinds of questions that your application can show; the default
+/// implementations deny or decline. One question is asked at a time, and the others wait. If a
+/// question is withdrawn, because the call was cancelled or the server ended, its future is
+/// dropped.
 ///
 /// ```
 /// use std::future::{Future, ready};
@@ -206,8 +205,8 @@ impl<'a> VisitRequest<'a> {
 /// }
 /// ```
 pub trait UserInterface: Send + Sync + 'static {
-    /// Asks whether something may happen, and returns the answer of the user. It is asked when the
-    /// policy decides [`Ask`](crate::Decision::Ask) and no grant covers the action.
+    /// Asks whether an action may happen, and returns the answer of the user. The host calls it
+    /// when the policy decides [`Ask`](crate::Decision::Ask) and no grant covers the action.
     ///
     /// Defaults to [`ConsentAnswer::Deny`].
     fn consent<'a>(
@@ -246,21 +245,23 @@ pub trait UserInterface: Send + Sync + 'static {
         Box::pin(std::future::ready(VisitAnswer::Decline))
     }
 
-    /// Waits until the user says that they are done at a URL that they agreed to visit. It is called
-    /// only where a call waits for the visit (-32042 of 2025-11-25): the call is made again when the
-    /// future ends, or when the server reports the end of the visit. Then the future is dropped.
+    /// Waits until the user says that they are done at a URL that they agreed to visit. The host
+    /// calls it only if a call waits for the visit (error -32042 of 2025-11-25). It makes the call
+    /// again when the future ends, or when the server reports the end of the visit and the future
+    /// is dropped.
     ///
-    /// Unlike the other questions it may be open beside them, because a visit can take long.
+    /// Unlike other questions, this one may be open at the same time as others, because a visit can
+    /// take long.
     ///
-    /// Defaults to waiting for the server. Not all servers report the end: without it the call fails
-    /// with the server's error after ten minutes.
+    /// Defaults to waiting for the server. Not all servers report the end; if the server does not,
+    /// the call fails with the server's error after ten minutes.
     fn visit_done<'a>(&'a self, who: &'a Requester, visit: VisitRequest<'a>) -> BoxFuture<'a, ()> {
         let _ = (who, visit);
         Box::pin(std::future::pending())
     }
 
-    /// Shows what a server wants to ask the model, before it goes there (sampling). The request
-    /// includes the resources that were allowed as context.
+    /// Shows a sampling request of a server before it is sent to the model. The request includes
+    /// the resources that were allowed as context.
     ///
     /// Defaults to [`Review::Decline`].
     fn review_prompt<'a>(
@@ -272,7 +273,7 @@ pub trait UserInterface: Send + Sync + 'static {
         Box::pin(std::future::ready(Review::Decline))
     }
 
-    /// Shows what the model said, before it goes to the server (sampling).
+    /// Shows the model's answer to a sampling request before it is sent to the server.
     ///
     /// Defaults to [`Review::Decline`].
     fn review_answer<'a>(

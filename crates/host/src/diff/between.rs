@@ -9,8 +9,8 @@ use super::{
 };
 
 /// Compares two snapshots of a server: its capabilities and revisions, tools, prompts, resources
-/// and templates. Returns all changes, those that break callers first; empty if nothing changed.
-/// Parts that one of the snapshots does not know are not compared.
+/// and templates. Returns all changes, breaking ones first; the list is empty if nothing changed.
+/// Parts that are unknown in one of the snapshots are not compared.
 ///
 /// ```
 /// use serde_json::json;
@@ -37,14 +37,13 @@ pub fn between(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
 }
 
 /// Compares two definitions of one tool: its arguments, output, annotations and texts. The
-/// definitions are the JSON objects of `tools/list`. Returns the changes, those that break callers
-/// first.
+/// definitions are the JSON objects of `tools/list`. Returns the changes, breaking ones first.
 pub fn between_tools(name: &str, old: &Value, new: &Value) -> Vec<Change> {
     one("tool", name, |of| offer::tool(old, new, of))
 }
 
 /// Compares two definitions of one prompt. The definitions are the JSON objects of `prompts/list`.
-/// Returns the changes, those that break callers first.
+/// Returns the changes, breaking ones first.
 pub fn between_prompts(name: &str, old: &Value, new: &Value) -> Vec<Change> {
     one("prompt", name, |of| offer::prompt(old, new, of))
 }

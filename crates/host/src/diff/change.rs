@@ -8,9 +8,9 @@ use serde::Serialize;
 pub enum Effect {
     /// Callers that worked before may not work now.
     Breaking,
-    /// Callers that worked before still work; more may be possible.
+    /// Callers that worked before still work, and more may be possible.
     Compatible,
-    /// Only texts for people and models have changed; programs notice nothing.
+    /// Only texts for people and models have changed. Programs are not affected.
     Wording,
 }
 
@@ -24,9 +24,10 @@ pub struct Change {
     pub kind: &'static str,
     /// The name of the tool or prompt, or the URI of the resource or template; empty for the server.
     pub name: String,
-    /// Where in it, as a path of names such as `address.city`; empty for all of it.
+    /// The place of the change within the entry, as a path of names such as `address.city`; empty
+    /// for the whole entry.
     pub path: String,
-    /// The change, as a clause: `it is required now`.
+    /// The change, as a clause such as `it is required now`.
     pub what: String,
 }
 
@@ -54,7 +55,7 @@ impl Effect {
     }
 }
 
-/// Changes, as they are found.
+/// The changes found so far.
 #[derive(Default)]
 pub(super) struct Changes(Vec<Change>);
 
@@ -63,7 +64,7 @@ impl Changes {
         self.0.push(change);
     }
 
-    /// Breaking changes first; otherwise in the order in which they were found.
+    /// Returns breaking changes first, otherwise in the order in which they were found.
     pub(super) fn sorted(mut self) -> Vec<Change> {
         self.0.sort_by_key(|change| change.effect);
         self.0

@@ -1,5 +1,5 @@
-//! What changed for a caller from one server to another, or from one day to another: what it has to do
-//! otherwise, what it may do now, and what only reads otherwise.
+//! Compares two servers, or one server at two times, from the point of view of a caller: which
+//! changes break callers, which are compatible, and which affect only texts.
 
 mod between;
 mod change;

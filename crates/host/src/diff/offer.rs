@@ -1,4 +1,5 @@
-//! Tools, prompts, resources and templates: which there are, and what they are like.
+//! Compares tools, prompts, resources and templates: which were added or removed, and how the
+//! others changed.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +12,7 @@ use super::{
 
 use Effect::{Breaking, Compatible, Wording};
 
-/// The server itself: revisions, capabilities, and what it says of itself.
+/// Compares the server itself: revisions, capabilities, and its description of itself.
 pub(super) fn server(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
     let mut of = Of {
         changes,
@@ -41,7 +42,7 @@ pub(super) fn server(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
     }
 }
 
-/// What is offered no more breaks callers; what is offered besides does not.
+/// Compares capabilities. Removing one breaks callers; adding one does not.
 fn capabilities(old: &Named, new: &Named, path: &str, of: &mut Of<'_>) {
     for (name, was) in old {
         let path = format!("{path}.{name}");
@@ -73,7 +74,7 @@ pub(super) fn tools(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
     );
 }
 
-/// One tool of both sides.
+/// Compares the two definitions of a tool.
 pub(super) fn tool(was: &Value, is: &Value, of: &mut Of<'_>) {
     for member in ["title", "description", "icons"] {
         wording(was, is, member, of);
@@ -90,8 +91,8 @@ pub(super) fn tool(was: &Value, is: &Value, of: &mut Of<'_>) {
     task(was, is, of);
 }
 
-/// Hints that hosts decide by: one that promises less than before breaks what relied on it. What is
-/// not said counts as the specification says.
+/// Compares the hints that hosts base decisions on. A hint that promises less than before is a
+/// breaking change. A missing hint has the default of the specification.
 fn hints(was: &Value, is: &Value, of: &mut Of<'_>) {
     for (hint, unsaid, is_promise) in [
         ("readOnlyHint", false, true),
@@ -113,7 +114,7 @@ fn hints(was: &Value, is: &Value, of: &mut Of<'_>) {
     }
 }
 
-/// Whether calls may, must or must not be tasks.
+/// Compares whether calls may, must or must not be tasks.
 fn task(was: &Value, is: &Value, of: &mut Of<'_>) {
     let said = |tool: &Value| {
         let said = tool["execution"]["taskSupport"].as_str();
@@ -144,7 +145,7 @@ pub(super) fn prompts(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
     );
 }
 
-/// One prompt of both sides.
+/// Compares the two definitions of a prompt.
 pub(super) fn prompt(was: &Value, is: &Value, of: &mut Of<'_>) {
     for member in ["title", "description", "icons"] {
         wording(was, is, member, of);
@@ -201,7 +202,7 @@ pub(super) fn templates(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
     );
 }
 
-/// A resource or a template of one URI.
+/// Compares the two definitions of a resource or a template with the same URI.
 fn content(was: &Value, is: &Value, of: &mut Of<'_>) {
     if was["mimeType"] != is["mimeType"] {
         let effect = if was["mimeType"].is_null() {
@@ -220,8 +221,8 @@ fn content(was: &Value, is: &Value, of: &mut Of<'_>) {
     }
 }
 
-/// What is gone, what is new, and what became of the others. A list that one side does not tell is
-/// not compared.
+/// Compares two lists: finds removed and added entries, and compares the others. If one side does
+/// not know the list, nothing is compared.
 fn each(
     kind: &'static str,
     old: Option<&Named>,
@@ -258,7 +259,7 @@ fn wording(was: &Value, is: &Value, member: &str, of: &mut Of<'_>) {
     if was == is {
         return;
     }
-    // A short text is shown, a long one is only said to change.
+    // Short texts are quoted. For a long text the change says only that it changed.
     let is_short = |value: &Value| value.as_str().is_none_or(|text| text.len() <= MAX_SHOWN);
     if is_short(was) && is_short(is) && !was.is_object() && !was.is_array() {
         of.say(Wording, member, became(was, is));
@@ -267,10 +268,10 @@ fn wording(was: &Value, is: &Value, member: &str, of: &mut Of<'_>) {
     }
 }
 
-/// Texts up to this many bytes are shown.
+/// Texts up to this many bytes are quoted in a change.
 const MAX_SHOWN: usize = 60;
 
-/// `from a to b`; what is not there is named so.
+/// Formats `from a to b`, with `nothing` for a missing value.
 pub(super) fn became(was: &Value, is: &Value) -> String {
     let shown = |value: &Value| match value {
         Value::Null => "nothing".to_owned(),

@@ -1,7 +1,7 @@
-//! Compares two schemas for callers that write values for them or read values of them.
+//! Compares two schemas, for callers that write or read values of them.
 //!
-//! A schema of arguments may take more than before, and a schema of results may give less: both are
-//! compatible. The other way round breaks callers.
+//! If a schema of arguments accepts more than before, or a schema of results allows less, the
+//! change is compatible. The opposite changes break callers.
 
 use std::collections::BTreeSet;
 
@@ -18,11 +18,11 @@ pub(super) enum Position {
     Output,
 }
 
-/// How deep schemas are compared. A schema may refer to itself; real schemas are not nested as deep
-/// otherwise.
+/// How deep schemas are compared. A schema may refer to itself; real schemas are otherwise not
+/// nested this deep.
 const MAX_DEPTH: usize = 24;
 
-/// Two schemas, and where in them we are.
+/// The two schemas that are compared, and the current position in them.
 pub(super) struct Comparison<'s, 'o, 'c> {
     pub(super) position: Position,
     roots: (&'s Value, &'s Value),
@@ -70,7 +70,7 @@ impl<'s> Comparison<'s, '_, '_> {
         }
     }
 
-    /// Says what a schema that takes less, or more, means on this side of a call.
+    /// Reports a change that makes a schema narrower or wider, with its effect on this side of a call.
     pub(super) fn judge(&mut self, path: &str, is_narrower: bool, what: impl Into<String>) {
         let is_breaking = is_narrower == (self.position == Position::Input);
         let effect = if is_breaking {
@@ -81,7 +81,7 @@ impl<'s> Comparison<'s, '_, '_> {
         self.of.say(effect, path, what);
     }
 
-    /// The types.
+    /// Compares the allowed types.
     fn kinds(&mut self, path: &str, was: &Value, is: &Value) {
         let (old, new) = (kinds(was), kinds(is));
         if old == new {
@@ -160,7 +160,7 @@ impl<'s> Comparison<'s, '_, '_> {
         }
     }
 
-    /// Members that no name is said of.
+    /// Compares `additionalProperties`, the rule for members that are not named.
     fn others(&mut self, path: &str, was: &'s Value, is: &'s Value, depth: usize) {
         let keyword = "additionalProperties";
         let (old, new) = (was.get(keyword), is.get(keyword));
@@ -180,7 +180,7 @@ impl<'s> Comparison<'s, '_, '_> {
             } else {
                 "other members are accepted now"
             };
-            // What a result may have besides is nothing that a caller reads.
+            // Callers do not read additional members of a result.
             match self.position {
                 Position::Input => self.judge(path, new < old, what),
                 Position::Output => self.of.say(Effect::Compatible, path, what),
@@ -188,7 +188,7 @@ impl<'s> Comparison<'s, '_, '_> {
         }
     }
 
-    /// One of several shapes, each told from the others by its title, its tag or its place.
+    /// Compares `oneOf` or `anyOf`. A variant is identified by its title, its tag or its position.
     fn variants(&mut self, path: &str, word: &str, was: &'s Value, is: &'s Value, depth: usize) {
         let (old, new) = (self.named(was, word, true), self.named(is, word, false));
         if old.is_empty() != new.is_empty() {
@@ -231,14 +231,13 @@ fn variant_name(part: &Value, place: usize) -> String {
         return tag.to_string();
     }
     match part["type"].as_str() {
-        // Kinds that can be there once tell enough.
+        // A variant of these types usually occurs once, so its type identifies it.
         Some(kind) if kind != "object" && kind != "array" => kind.to_owned(),
         _ => format!("#{}", place + 1),
     }
 }
 
-/// The schema that a reference leads to, through others; the schema itself if it is not a
-/// reference.
+/// Follows references, also through other references. Returns the schema itself if it is not a reference.
 fn resolved<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let mut schema = schema;
     for _ in 0..MAX_DEPTH {
@@ -254,7 +253,7 @@ fn resolved<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     schema
 }
 
-/// Whether equal schemas may yet differ in what they refer to.
+/// Whether a schema contains references, so that equal schemas may still refer to different definitions.
 fn has_reference(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => {

@@ -1,10 +1,10 @@
-//! The rules of one value in a schema, and whether a change of them breaks callers.
+//! Compares the rules for one value in a schema, and decides whether a change breaks callers.
 
 use serde_json::Value;
 
 use super::{Effect, offer::became, schema::Comparison};
 
-/// Rules of which a larger value takes less.
+/// Rules that are narrower with a larger value.
 const LEAST: [&str; 5] = [
     "minimum",
     "exclusiveMinimum",
@@ -13,7 +13,7 @@ const LEAST: [&str; 5] = [
     "minProperties",
 ];
 
-/// Rules of which a smaller value takes less.
+/// Rules that are narrower with a smaller value.
 const MOST: [&str; 5] = [
     "maximum",
     "exclusiveMaximum",
@@ -22,7 +22,7 @@ const MOST: [&str; 5] = [
     "maxProperties",
 ];
 
-/// Rules that take less where they are, and of which two cannot be compared.
+/// Rules that make a schema narrower, but whose values cannot be compared with each other.
 const OTHERS: [&str; 14] = [
     "pattern",
     "format",
@@ -40,10 +40,10 @@ const OTHERS: [&str; 14] = [
     "unevaluatedProperties",
 ];
 
-/// Words that only people and models read.
+/// Members that only people and models read.
 const WORDS: [&str; 4] = ["title", "description", "examples", "deprecated"];
 
-/// Compares the rules of one value.
+/// Compares the rules for one value.
 pub(super) fn compare(at: &mut Comparison<'_, '_, '_>, path: &str, was: &Value, is: &Value) {
     choices(at, path, was, is);
     for (rules, larger_is_narrower) in [(LEAST, true), (MOST, false)] {
@@ -70,7 +70,7 @@ pub(super) fn compare(at: &mut Comparison<'_, '_, '_>, path: &str, was: &Value, 
         at.of.say(Effect::Compatible, path, what);
     }
     for word in WORDS {
-        // The words of the whole are said where the tool's own are.
+        // Texts of the root schema are not compared: they repeat those of the tool itself.
         if !path.is_empty() && was.get(word) != is.get(word) {
             at.of
                 .say(Effect::Wording, path, format!("its {word} changes"));
@@ -95,7 +95,7 @@ fn choices(at: &mut Comparison<'_, '_, '_>, path: &str, was: &Value, is: &Value)
     }
 }
 
-/// The values that there are, where they are counted.
+/// The allowed values, if `const` or `enum` lists them.
 fn chosen(schema: &Value) -> Option<Vec<&Value>> {
     match (schema.get("const"), &schema["enum"]) {
         (Some(one), _) => Some(vec![one]),

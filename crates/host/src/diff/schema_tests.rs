@@ -156,7 +156,7 @@ fn references_are_followed_and_have_an_end() {
     let changes = compared(Position::Input, &tree("string"), &tree("integer"));
     assert_eq!(changes[0].path, "root.value");
     assert_eq!(changes[0].effect, Effect::Breaking);
-    // Inlining what was referred to changes nothing.
+    // Inlining a definition instead of referring to it changes nothing.
     let named =
         json!({"$defs": {"u": {"type": "string"}}, "properties": {"x": {"$ref": "#/$defs/u"}}});
     let inline = json!({"properties": {"x": {"type": "string"}}});

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use turnbuckle_protocol::method::ListKind;
 
-/// Things by their names, in the order of the server.
+/// Entries by their names, in the order of the server.
 pub(super) type Named = Map<String, Value>;
 
 /// What a server offers, to be compared with [`between`](super::between). Parts that a recording
@@ -21,8 +21,9 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// A snapshot from the JSON that `turnbuckle list --json` prints. `revisions` is the object in
-    /// which the server named the revisions that it supports, as `supportedVersions`, if it did.
+    /// Makes a snapshot from the JSON that `turnbuckle list --json` prints. `revisions` is an
+    /// object with the member `supportedVersions`, the revisions that the server says it supports,
+    /// if it said so.
     pub fn listed(mut list: Value, revisions: Option<&Value>) -> Self {
         let named = revisions.and_then(|revisions| texts(&revisions["supportedVersions"]));
         let spoken = list["revision"].as_str().map(|one| vec![one.to_owned()]);
@@ -38,8 +39,8 @@ impl Snapshot {
         }
     }
 
-    /// A snapshot from recorded results of requests, given with their methods, such as
-    /// `tools/list`. Pages of a list are put together; results of other methods are ignored.
+    /// Makes a snapshot from recorded results, each given with the method of its request, such as
+    /// `tools/list`. Pages of a list are joined; results of other methods are ignored.
     pub fn recorded<'a>(results: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Self {
         let mut snapshot = Self::default();
         for (method, result) in results {
@@ -73,8 +74,8 @@ impl Snapshot {
             texts(&result["supportedVersions"]).or(spoken.map(|one| vec![one.to_owned()]));
     }
 
-    /// The parts that are unknown: some of `tools`, `prompts`, `resources` and `templates`. Empty
-    /// if all lists are known.
+    /// The names of the lists that are unknown: some of `tools`, `prompts`, `resources` and
+    /// `templates`. Empty if all lists are known.
     pub fn unknown(&self) -> Vec<&'static str> {
         let lists = [
             (self.tools.is_none(), "tools"),
