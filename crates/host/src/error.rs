@@ -28,44 +28,43 @@ pub enum HostError {
         kind: &'static str,
         /// The name.
         name: String,
-        /// The name that is most like it, if one is similar.
+        /// The most similar known name, if one is similar enough.
         nearest: Option<String>,
     },
-    /// No server is known to have this resource: name the server, with
+    /// No server is known to have this resource. Name the server, with
     /// [`Host::read_from`](crate::Host::read_from).
     #[error("no server is known to have the resource `{uri}`")]
     NoOwner {
         /// Its URI.
         uri: String,
     },
-    /// The host has no server with this id. [`Host::servers`](crate::Host::servers) lists those
-    /// that it has.
+    /// The host has no server with this id. [`Host::servers`](crate::Host::servers) lists its servers.
     #[error("there is no server `{server}`")]
     NoServer {
         /// The id.
         server: ServerId,
     },
-    /// The policy or the user does not allow it; nothing was sent. The source says who denied it.
+    /// The policy or the user does not allow the action; nothing was sent. The source says who denied it.
     #[error("`{action}` is not allowed for server `{server}`{}", about(.subject))]
     Denied {
         /// The server.
         server: ServerId,
         /// The action.
         action: ActionKind,
-        /// With which tool or resource, without secrets; empty if the action has no subject.
+        /// The tool, resource or other subject, without secrets; empty if the action has no subject.
         subject: String,
         /// Who denied it, and why.
         #[source]
         source: Denied,
     },
     /// The server is not running and could not be started; nothing was sent. The source has the
-    /// reason and the last lines of its standard error. Calls to a server that is paused after many
-    /// failures fail with this at once.
+    /// reason and the last lines of its standard error. While a server is paused after many
+    /// failures, calls to it fail with this error at once.
     #[error("server `{server}` is not available")]
     Unavailable {
         /// The server.
         server: ServerId,
-        /// Why.
+        /// The reason.
         #[source]
         source: Arc<ServerFailure>,
     },

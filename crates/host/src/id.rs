@@ -8,17 +8,17 @@ use std::{
     },
 };
 
-/// The id that the host gives a server: the name it has in the config file or in the code.
+/// The id that the host gives a server: its name in the config file or in the code.
 ///
-/// Every question, log message, call and decision carries it. The name that a server gives itself
-/// is only text: two servers may give themselves the same one, and any server may give itself the
-/// name of another.
+/// Every question, log message, call and decision carries it. Do not identify servers by the name
+/// that they give themselves: two servers may use the same name, and any server may use the name of
+/// another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ServerId(Arc<str>);
 
 impl ServerId {
     /// Makes an id from a name. The name should be unique among the servers of the host. Strings
-    /// convert by themselves, so `host.state("git")` needs no call of this.
+    /// are converted implicitly, as in `host.state("git")`, so you rarely need to call this.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())
     }
@@ -60,13 +60,13 @@ impl From<&ServerId> for ServerId {
 /// The id of a conversation of this process.
 ///
 /// Questions to the user and the audit log carry it, so that an application can tell its
-/// conversations apart. Grants for one conversation end with it. The number is not kept from one
-/// run to the next.
+/// conversations apart. Grants for one conversation end with it. Ids are not kept from one run to
+/// the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConversationId(u64);
 
 impl ConversationId {
-    /// An id that no other conversation of this process has.
+    /// A new id, which no other conversation of this process has.
     pub(crate) fn next() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
@@ -78,13 +78,13 @@ impl ConversationId {
         conversation.map_or(0, |it| it.0)
     }
 
-    /// The conversation of a tag.
+    /// The conversation of a tag; `None` for 0.
     pub(crate) fn of_tag(tag: u64) -> Option<Self> {
         (tag != 0).then_some(Self(tag))
     }
 
-    /// The id as a number, which is unique in this process and starts at 1. The audit log has it as
-    /// `conversation`.
+    /// The id as a number, which is unique in this process and starts at 1. The audit log records
+    /// it as `conversation`.
     pub fn number(self) -> u64 {
         self.0
     }

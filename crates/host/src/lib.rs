@@ -1,9 +1,9 @@
 //! The host of an application: many servers, one catalog, and the user in control.
 //!
-//! The specification has three roles: host, client, server. A [`Host`] runs servers by name, from the
-//! config files that people have or from code, keeps them running, and shows what they offer as one
-//! [`HostCatalog`]. One [`Policy`] decides before anything leaves, and a [`UserInterface`] asks the user
-//! where the policy leaves it to them.
+//! The specification has three roles: host, client, server. A [`Host`] runs servers by name, from
+//! the config files that people have or from code, keeps them running, and shows what they offer as
+//! one [`HostCatalog`]. One [`Policy`] decides about every action before it happens, and a
+//! [`UserInterface`] asks the user if the policy says so.
 //!
 //! | to | use |
 //! |---|---|
@@ -57,7 +57,7 @@ pub use id::{ConversationId, ServerId};
 pub use names::Collision;
 pub use sampling::{SamplingError, SamplingModel, SamplingRequest};
 
-/// What a gateway shares with the host. Not for applications: it changes without notice.
+/// Items that the gateway shares with the host. They are not for applications and change without notice.
 #[doc(hidden)]
 pub mod shared {
     pub use crate::{
@@ -65,7 +65,7 @@ pub mod shared {
         names::{Namer, Prefix},
     };
 
-    /// The time now, by RFC 3339.
+    /// The current time, as RFC 3339 text.
     pub fn timestamp() -> String {
         crate::clock::rfc3339(std::time::SystemTime::now())
     }

@@ -1,10 +1,11 @@
 //! The names of tools and prompts in the merged catalog.
 //!
-//! With one server its own names are used; with several, `server__name`. Model providers allow
-//! letters, digits, `_` and `-`, and at most 64 of them, so other characters become `_`, and a
-//! longer name keeps its head and its tail with a digest between them. A name depends on its server
-//! and on itself alone, unless two would be the same: then the later one gets a digest too, and that
-//! is reported. Names are looked up in a map and never taken apart.
+//! If a host has one server, its own names are used; if it has several, the names are
+//! `server__name`. Model providers allow letters, digits, `_` and `-`, and at most 64 characters.
+//! So other characters become `_`, and a longer name keeps its beginning and its end with a digest
+//! between them. A name depends only on its server and on the entry itself, unless two names would
+//! be equal: then the later one gets a digest too, and this is reported. Names are looked up in a
+//! map and never split again.
 
 use std::{collections::HashMap, fmt::Write, sync::Arc};
 
@@ -12,22 +13,22 @@ use sha2::{Digest, Sha256};
 
 use crate::id::ServerId;
 
-/// How long a name may be: the limit of model providers.
+/// The maximum length of a name, as set by model providers.
 pub(crate) const PROVIDER_LIMIT: usize = 64;
 
-/// Digits of a digest in a name: two names of one host are the same by chance once in billions.
+/// Digits of a digest in a name. Two names of one host collide by chance once in billions.
 const DIGEST_DIGITS: usize = 8;
 
-/// Whether names say which server they belong to.
+/// Whether names have a prefix that says which server they belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefix {
     /// The names have no prefix, because there is only one server.
     None,
-    /// There are several: `server__name`.
+    /// There are several servers: `server__name`.
     Server,
 }
 
-/// Gives names for one list.
+/// Chooses the names for one list.
 #[derive(Debug)]
 pub struct Namer {
     prefix: Prefix,
@@ -37,23 +38,23 @@ pub struct Namer {
 
 /// Two entries that would have had the same name in the host.
 ///
-/// The catalog reports it as a [`Problem`](crate::Problem): the first entry keeps the name, and the
-/// second gets one with a digest.
+/// The catalog reports it as a [`Problem`](crate::Problem). The first entry keeps the name, and the
+/// second gets a name with a digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Collision {
-    /// The name that both would have had, such as `git__log`. The first entry has it.
+    /// The name that both entries would have had, such as `git__log`. The first entry has it.
     pub wanted: String,
     /// The server of the first entry, and the entry's own name there.
     pub first: (ServerId, String),
     /// The server of the second entry, and the entry's own name there.
     pub second: (ServerId, String),
-    /// The name that the second entry has instead: the wanted one with a digest.
+    /// The name that the second entry has instead: the wanted name with a digest.
     pub given: String,
 }
 
 impl Namer {
-    /// No name is taken yet.
+    /// Makes a namer without any names in use.
     pub fn new(prefix: Prefix, limit: usize) -> Self {
         Self {
             prefix,
@@ -62,12 +63,12 @@ impl Namer {
         }
     }
 
-    /// Makes room for the names of so many more entries.
+    /// Reserves memory for the names of this many more entries.
     pub(crate) fn reserve(&mut self, count: usize) {
         self.taken.reserve(count);
     }
 
-    /// Gives a name to an entry of a server.
+    /// Chooses a name for an entry of a server. Returns the collision too, if there was one.
     pub fn name(&mut self, server: &ServerId, own: &str) -> (Arc<str>, Option<Collision>) {
         let mut wanted = String::with_capacity(server.as_str().len() + 2 + own.len());
         if self.prefix == Prefix::Server {
@@ -75,7 +76,7 @@ impl Namer {
             wanted.push_str("__");
         }
         push_allowed(&mut wanted, own);
-        // A digest costs more than all the rest, and few names need one.
+        // A digest costs more than the rest of this function, and few names need one.
         let name: Arc<str> = if wanted.len() <= self.limit {
             wanted.as_str().into()
         } else {
@@ -86,7 +87,7 @@ impl Namer {
                 .insert(name.clone(), (server.clone(), own.to_owned()));
             return (name, None);
         };
-        // A server may have chosen its names so that this one is taken too.
+        // A server may have chosen its names so that this one is in use too.
         let mut attempt = 0;
         let given: Arc<str> = loop {
             let digest = digest(server, own, attempt);
@@ -108,7 +109,7 @@ impl Namer {
     }
 }
 
-/// Adds a name with the characters that providers allow.
+/// Appends a name, replacing the characters that providers do not allow.
 fn push_allowed(text: &mut String, name: &str) {
     let is_allowed = |letter: char| matches!(letter, 'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-');
     if name.chars().all(is_allowed) {
@@ -134,13 +135,13 @@ fn digest(server: &ServerId, own: &str, attempt: u32) -> String {
     text
 }
 
-/// The head and the tail of a name, with a digest between them. The name is ASCII.
+/// The beginning and the end of a name, with a digest between them. The name is ASCII.
 fn with_digest(name: &str, limit: usize, digest: &str) -> String {
     let room = limit.saturating_sub(DIGEST_DIGITS + 2);
     if name.len() <= room {
         return format!("{name}_{digest}");
     }
-    // The head has the server, the tail mostly what distinguishes the tools.
+    // The beginning contains the server, and the end usually distinguishes the tools.
     let (head, tail) = (room - room / 2, room / 2);
     format!("{}_{digest}_{}", &name[..head], &name[name.len() - tail..])
 }

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use turnbuckle_protocol::Root;
 
-/// Whether the folder of a root exists. A root that is not a file of this machine counts as
-/// existing.
+/// Whether the folder of a root exists. A root that is not a file of this machine is treated as existing.
 pub(crate) fn is_present(root: &Root) -> bool {
     path(&root.uri).is_none_or(|path| path.exists())
 }
 
-/// The path of a `file:` URI of this machine.
+/// The path of a `file:` URI on this machine.
 fn path(uri: &str) -> Option<PathBuf> {
     let rest = uri
         .strip_prefix("file://")

@@ -7,36 +7,35 @@ use turnbuckle_protocol::{CreateMessageRequestParams, CreateMessageResult};
 
 use crate::id::{ConversationId, ServerId};
 
-/// A sampling request of a server, after the policy and the user have allowed it. A
-/// [`SamplingModel`] is given it.
+/// A sampling request of a server that the policy and the user have allowed. A [`SamplingModel`] gets it.
 ///
-/// Its `params` name preferences for models, a limit of tokens and the messages; the host chooses
+/// Its `params` contain preferences for models, a token limit and the messages. The host chooses
 /// the model.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SamplingRequest {
     /// The server that asks, by the id that the host gave it.
     pub server: ServerId,
-    /// The conversation it belongs to, if that is known. Use it to count costs by conversation.
+    /// The conversation that it belongs to, if this is known. Use it to count costs by conversation.
     pub conversation: Option<ConversationId>,
-    /// The request, as the user left it, with the context that was allowed.
+    /// The request as the user allowed or edited it, with the context that was allowed.
     pub params: CreateMessageRequestParams,
 }
 
-/// Why a model gave no answer. The server is told that sampling failed, but not the reason, which
-/// is only logged: it may name accounts.
+/// Why a model gave no answer. The server gets an error that sampling failed. The reason is only
+/// logged, because it may name accounts.
 ///
-/// A boxed [`ErrorObject`](turnbuckle_protocol::ErrorObject) is for the server, which is answered
-/// with its code and message. Use it where the server can do something about it: a request that is
-/// not valid, or a limit that is reached.
+/// A boxed [`ErrorObject`](turnbuckle_protocol::ErrorObject) is sent to the server with its code
+/// and message. Use it if the server can act on the error, for example if the request is invalid or
+/// a limit is reached.
 pub type SamplingError = Box<dyn Error + Send + Sync>;
 
-/// The model that servers use by sampling. Set it with
+/// The model that answers the sampling requests of servers. Set it with
 /// [`HostBuilder::model`](crate::HostBuilder::model).
 ///
-/// The host has checked the request with the policy and the user before it gets here, and checks
-/// the answer before the server gets it. The crate `turnbuckle-models` implements it for the APIs
-/// of common providers. An async function is a model too:
+/// The policy and the user have allowed a request before the model gets it, and the host checks the
+/// answer before the server gets it. The crate `turnbuckle-models` implements this trait for the
+/// APIs of common providers. An async function is a model too:
 ///
 /// ```
 /// use turnbuckle_host::protocol::CreateMessageResult;
@@ -52,17 +51,18 @@ pub type SamplingError = Box<dyn Error + Send + Sync>;
 /// # drop(builder);
 /// ```
 pub trait SamplingModel: Send + Sync + 'static {
-    /// Whether the model can be given tools. Servers send tools only where this is true. Defaults
+    /// Whether the model accepts tools. Servers may send tools only if this returns true. Defaults
     /// to false.
     fn takes_tools(&self) -> bool {
         false
     }
 
-    /// Whether the model would take a request, asked before a user is: a server that asks too often
-    /// or has used up its share is refused without a question. Defaults to taking everything.
+    /// Decides whether the model accepts a request, before the user is asked. A server that asks
+    /// too often or has used up its quota can be refused here without a question. Defaults to
+    /// accepting every request.
     ///
     /// # Errors
-    /// Why not. See [`SamplingError`] for what the server is told.
+    /// The reason for the refusal. See [`SamplingError`] for what the server gets.
     fn admit(
         &self,
         server: &ServerId,
@@ -72,11 +72,11 @@ pub trait SamplingModel: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Asks the model, and returns its answer. The answer is shown to the user, unless the policy
-    /// or a grant allows it, before the server gets it.
+    /// Sends the request to the model, and returns its answer. Before the server gets the answer,
+    /// it is shown to the user, unless the policy or a grant allows it.
     ///
     /// # Errors
-    /// Why there is no answer. See [`SamplingError`] for what the server is told.
+    /// The reason why there is no answer. See [`SamplingError`] for what the server gets.
     ///
     /// # Cancel safety
     /// The future is dropped when the server withdraws the request.

@@ -1,13 +1,13 @@
 //! URIs for display and logs: without passwords, queries and fragments.
 
-/// A URI without its user, its query and its fragment, any of which may hold a secret. Text that is
-/// not a URI stays as it is, up to the first `?` or `#`.
+/// Returns a URI without its user, query and fragment, any of which may contain a secret. Text that
+/// is not a URI is returned unchanged up to the first `?` or `#`.
 pub(crate) fn without_secrets(uri: &str) -> String {
     let place = uri.split(['?', '#']).next().unwrap_or(uri);
     let Some((scheme, rest)) = place.split_once("://") else {
         return place.to_owned();
     };
-    // Some programs take a backslash for a slash.
+    // Some programs treat a backslash as a slash.
     let end = rest.find(['/', '\\']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
     let host = authority.rsplit('@').next().unwrap_or(authority);

@@ -70,7 +70,7 @@ pub(super) fn compare(at: &mut Comparison<'_, '_, '_>, path: &str, was: &Value, 
         at.of.say(Effect::Compatible, path, what);
     }
     for word in WORDS {
-        // Texts of the root schema are not compared: they repeat those of the tool itself.
+        // Texts of the root schema are reported with those of the tool itself.
         if !path.is_empty() && was.get(word) != is.get(word) {
             at.of
                 .say(Effect::Wording, path, format!("its {word} changes"));

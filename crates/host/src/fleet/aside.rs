@@ -2,8 +2,8 @@
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// Does work that takes long, such as to read a list of thousands of entries. On a runtime with several
-/// threads the other tasks of this thread go on meanwhile.
+/// Runs work that takes long, such as reading a list of thousands of entries. On a multi-threaded
+/// runtime the other tasks of this thread continue on other threads meanwhile.
 pub(super) fn aside<T>(work: impl FnOnce() -> T) -> T {
     let flavor = Handle::try_current().map(|handle| handle.runtime_flavor());
     match flavor {

@@ -5,33 +5,34 @@ use std::{error::Error, fmt, sync::Arc};
 use turnbuckle_base::error_chain::causes;
 use turnbuckle_client::{CallError, ConnectError, Ending};
 
-/// How many lines of standard error a failure keeps: the last ones, which usually hold the reason.
+/// How many lines of standard error a failure keeps. The last lines usually hold the reason.
 const KEPT_LINES: usize = 20;
 
-/// The kind of a failure, which tells what can be done about it and whether the host tries again by
-/// itself.
+/// The kind of a failure. It tells what can be done about it and whether the host retries by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// The policy or the user did not allow it to be started. It is not tried again by itself;
+    /// The policy or the user did not allow the server to start. The host does not retry;
     /// [`Host::start`](crate::Host::start) and calls ask again.
     NotAllowed,
-    /// Its entry cannot be used, for example because a variable is not set. Correct the entry;
-    /// [`Host::reload`](crate::Host::reload) tries again.
+    /// The entry of the server cannot be used, for example because a variable is not set. Correct
+    /// the entry; [`Host::reload`](crate::Host::reload) tries again.
     Misconfigured,
-    /// It could not be started or reached, or did not answer within its start timeout. It is tried
-    /// again after a pause; a server that is started on demand, when it is next needed.
+    /// The server could not be started or reached, or did not answer within its start timeout. The
+    /// host retries after a pause, or for a server that is started on demand, when it is next
+    /// needed.
     NotStarted,
-    /// It was connected, and its process ended or the connection broke. It is started again after a
-    /// pause; a server that is started on demand, when it is next needed.
+    /// The server was connected, and then its process ended or the connection broke. The host
+    /// restarts it after a pause, or for a server that is started on demand, when it is next
+    /// needed.
     Ended,
-    /// The server is disabled or was removed. It is not tried again.
+    /// The server is disabled or was removed. The host does not retry.
     Removed,
 }
 
 /// Why a server is not available: the kind, the reason, and the last lines that its process
-/// printed. [`HostError::Unavailable`](crate::HostError::Unavailable) and
-/// [`ServerState::failure`](crate::ServerState::failure) have it.
+/// printed. You find it in [`HostError::Unavailable`](crate::HostError::Unavailable) and
+/// [`ServerState::failure`](crate::ServerState::failure).
 ///
 /// Its `Display` is the reason, followed by the lines of standard error.
 #[derive(Clone, Debug)]
@@ -39,9 +40,9 @@ pub enum FailureKind {
 pub struct ServerFailure {
     /// The kind of failure.
     pub kind: FailureKind,
-    /// The reason, as a sentence, with all its causes.
+    /// The reason as a sentence, including its causes.
     pub reason: String,
-    /// The last lines of its standard error, 20 at most. Empty for a server without a process.
+    /// The last lines of its standard error, at most 20. Empty for a server without a process.
     pub stderr: Vec<String>,
 }
 
@@ -54,12 +55,13 @@ impl ServerFailure {
         }
     }
 
-    /// The entry of the server cannot be used, for this reason. It is not tried again by itself.
+    /// Makes a failure of the kind [`Misconfigured`](FailureKind::Misconfigured), with this reason.
+    /// The host does not retry by itself.
     pub fn misconfigured(reason: impl Into<String>) -> Self {
         Self::new(FailureKind::Misconfigured, reason)
     }
 
-    /// The server could not be connected to.
+    /// The failure for a server that could not be connected to.
     pub(crate) fn connecting(error: &ConnectError) -> Self {
         let ending = match error {
             ConnectError::Ended { ending, .. }
@@ -71,7 +73,7 @@ impl ServerFailure {
             ConnectError::Misconfigured { .. } => FailureKind::Misconfigured,
             _ => FailureKind::NotStarted,
         };
-        // The lines of its process are shown apart.
+        // The lines of standard error are kept separately.
         let reason = without_lines(&error.to_string()).to_owned();
         Self {
             stderr: ending.map(|ending| last_lines(&ending)).unwrap_or_default(),
@@ -79,13 +81,13 @@ impl ServerFailure {
         }
     }
 
-    /// The server at a URL was there, and cannot be reached any more.
+    /// The failure for a server at a URL that was connected and can no longer be reached.
     pub(crate) fn unreachable(error: &CallError) -> Self {
         let reason = "it cannot be reached any more".to_owned();
         Self::new(FailureKind::Ended, with_causes(reason, error))
     }
 
-    /// The connection ended.
+    /// The failure for a connection that ended.
     pub(crate) fn ended(ending: &Arc<Ending>) -> Self {
         let bare = Ending::clone(ending);
         let mut reason = "the connection ended".to_owned();
@@ -102,7 +104,7 @@ impl ServerFailure {
     }
 }
 
-/// A reason, and what led to it.
+/// A reason, followed by its causes.
 fn with_causes(mut reason: String, error: &(dyn Error + 'static)) -> String {
     for cause in causes(error) {
         let text = cause.to_string();

@@ -1,6 +1,6 @@
-//! Which tools of a server are used.
+//! Filters the tools of a server by name.
 
-/// Which tools of a server are used.
+/// Determines which tools of a server may be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ToolFilter {
     included: Option<Vec<String>>,
@@ -25,12 +25,12 @@ impl ToolFilter {
     }
 }
 
-/// Whether a text matches a pattern in which `*` matches any text. It takes time proportional to
-/// the product of both lengths at worst.
+/// Whether a text matches a pattern in which `*` matches any text. In the worst case this takes
+/// time proportional to the product of both lengths.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut in_pattern) = (0, 0);
-    // The position of the last star, and how much of the text it has matched.
+    // The position of the last star in the pattern, and how much of the text it has matched.
     let mut star: Option<(usize, usize)> = None;
     while at < text.len() {
         match pattern.get(in_pattern) {

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use super::matches;
 
-/// Variables in which people keep the keys of models. They are for the host, which asks the model,
-/// and not for its servers.
+/// Variables in which people keep the API keys of models. The host needs them to ask models;
+/// servers do not.
 const MODEL_KEYS: [&str; 20] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
@@ -32,8 +32,8 @@ const MODEL_KEYS: [&str; 20] = [
 /// The environment variables of this process that the processes of servers inherit. Set it with
 /// [`HostBuilder::inherit`](crate::HostBuilder::inherit).
 ///
-/// The default is everything except the keys of models, such as `OPENAI_API_KEY`. Variables that the
-/// entry of a server sets are always set, whatever is inherited.
+/// By default all variables are inherited except the API keys of models, such as `OPENAI_API_KEY`.
+/// Variables that the entry of a server sets are always set, whatever is inherited.
 ///
 /// ```
 /// use turnbuckle_host::{Host, InheritedVariables};
@@ -57,8 +57,9 @@ impl Default for InheritedVariables {
 }
 
 impl InheritedVariables {
-    /// All variables, also the keys of models. Use it for servers that you trust with the keys;
-    /// otherwise set single variables in the entry of the server that needs them.
+    /// Inherits all variables, including the API keys of models. Use it only for servers that you
+    /// trust with the keys; otherwise set single variables in the entry of the server that needs
+    /// them.
     pub fn all() -> Self {
         Self {
             only: None,
@@ -66,8 +67,8 @@ impl InheritedVariables {
         }
     }
 
-    /// Only these variables. `*` matches any text. Most programs need `PATH` and `HOME`, and on
-    /// Windows `SYSTEMROOT`.
+    /// Inherits only these variables. `*` matches any text. Most programs need `PATH` and `HOME`,
+    /// and on Windows `SYSTEMROOT`.
     pub fn only(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             only: Some(names.into_iter().map(Into::into).collect()),
@@ -75,8 +76,8 @@ impl InheritedVariables {
         }
     }
 
-    /// Leaves out these variables too. `*` matches any text. It also applies to what
-    /// [`only`](Self::only) names. On Windows the case of names does not matter.
+    /// Leaves out these variables in addition. `*` matches any text. It also applies to names given
+    /// to [`only`](Self::only). On Windows the case of names does not matter.
     #[must_use]
     pub fn except(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.except.extend(names.into_iter().map(Into::into));
@@ -97,7 +98,7 @@ impl InheritedVariables {
     }
 }
 
-/// On Windows the case of a name does not matter.
+/// Whether a name matches a pattern. On Windows the case of names does not matter.
 fn fits(pattern: &str, name: &str) -> bool {
     if cfg!(windows) {
         matches(&pattern.to_ascii_uppercase(), &name.to_ascii_uppercase())

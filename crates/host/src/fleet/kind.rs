@@ -3,15 +3,15 @@
 use serde::{Serialize, de::DeserializeOwned};
 use turnbuckle_protocol::{Prompt, Resource, ResourceTemplate, Tool};
 
-/// Something that servers list.
+/// A type of entries that servers list.
 pub(crate) trait Kind: Serialize + DeserializeOwned + Send + Sync + 'static {
     const METHOD: &'static str;
-    /// The member of a page that has the entries.
+    /// The member of a page that contains the entries.
     const MEMBER: &'static str;
-    /// The word for it in reports.
+    /// The noun for an entry in reports of problems.
     const NOUN: &'static str;
 
-    /// Its key in the list.
+    /// The name or URI that identifies the entry in its list.
     fn key(&self) -> &str;
 }
 

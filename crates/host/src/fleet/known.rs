@@ -1,7 +1,7 @@
 //! The lists of a server from its last run, kept in a folder.
 //!
-//! With them a server that is started on demand is in the catalog before it runs, and one that
-//! starts slowly is there at once.
+//! They put a server that is started on demand into the catalog before it runs, and a server that
+//! starts slowly into the catalog at once.
 
 use std::{
     collections::HashSet,
@@ -21,10 +21,10 @@ use super::{
     listing::{List, take_page},
 };
 
-/// Larger than the lists of any server, in bytes.
+/// The size limit of a file of lists, in bytes. Lists of real servers are smaller.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
 
-/// The lists in a file, each as a page.
+/// The lists in a file, each in the form of a page.
 #[derive(Deserialize)]
 struct KnownLists {
     tools: Box<RawValue>,
@@ -33,7 +33,8 @@ struct KnownLists {
     templates: Box<RawValue>,
 }
 
-/// The file of a server; `None` for one that cannot be told from another under the same name.
+/// The path of the file for a server; `None` if the server has no fingerprint to tell it from
+/// others of the same name.
 pub(crate) fn path(folder: &Path, origin: &Origin) -> Option<PathBuf> {
     let fingerprint = origin.fingerprint.as_ref()?;
     let mut digest = Sha256::new();
@@ -46,8 +47,7 @@ pub(crate) fn path(folder: &Path, origin: &Origin) -> Option<PathBuf> {
     Some(folder.join(format!("{name}.json")))
 }
 
-/// Reads the lists of a server. Without a file, or with one that is not what it should be, nothing is
-/// known.
+/// Reads the lists of a server. `None` if the file is missing, too large or malformed.
 pub(crate) fn read(path: &Path) -> Option<Lists> {
     if fs::metadata(path).ok()?.len() > MAX_BYTES {
         return None;
@@ -66,7 +66,7 @@ pub(crate) fn read(path: &Path) -> Option<Lists> {
 fn list<T: Kind>(page: Box<RawValue>) -> Option<Arc<List<T>>> {
     let mut list = List::default();
     take_page(&mut list, &mut HashSet::new(), &page.into()).ok()?;
-    // How long it was fresh then says nothing now.
+    // The time to live is over or unknown: it was counted from the last run.
     list.ttl = None;
     Some(Arc::new(list))
 }

@@ -1,7 +1,7 @@
 //! The lists of one server: read page by page, each entry kept as the server wrote it.
 //!
-//! An entry that cannot be read is left out and reported; the others stay. Entries are not
-//! written again: a gateway can pass on the original text.
+//! An entry that cannot be read is left out and reported; the others are kept. The original text of
+//! each entry is kept too, so that a gateway can pass it on.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,28 +19,28 @@ use super::aside;
 use super::kind::Kind;
 use super::page::{Entries, MAX_ENTRIES, Page, PageText};
 
-/// How many pages of one list are read: a server that makes up pages without end is stopped.
+/// How many pages of one list are read, to stop at a server that returns pages without end.
 const MAX_PAGES: usize = 200;
 
 /// How many bytes of one list are kept. Two thousand tools with 4 KiB each fit.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
 
-/// A page of this many bytes takes long enough to read that other tasks would notice.
+/// A page of at least this many bytes takes long enough to parse to delay other tasks.
 const LONG_BYTES: usize = 64 * 1024;
 
-/// How many problems of one list are reported: the first ones show what is wrong.
+/// How many problems of one list are reported. The first ones are enough to show what is wrong.
 const MAX_PROBLEMS: usize = 50;
 
-/// How long one page may take. Listing is cheap; a server that needs longer hangs.
+/// How long reading one page may take. Listing is cheap; a server that needs longer hangs.
 const PAGE_DEADLINE: Duration = Duration::from_secs(20);
 
-/// An entry of a list, and its text.
+/// An entry of a list, and its original text.
 #[derive(Clone, Debug)]
 pub struct Listed<T> {
     /// The parsed entry.
     pub value: Arc<T>,
     page: Arc<PageText>,
-    /// Its place among the entries of the page.
+    /// Its position among the entries of the page.
     index: usize,
 }
 
@@ -51,23 +51,23 @@ impl<T> Listed<T> {
     }
 }
 
-/// One list of a server.
+/// One list of a server, such as its tools.
 #[derive(Clone, Debug)]
 pub struct List<T> {
     /// Its entries.
     pub entries: Vec<Listed<T>>,
-    /// The entries that were left out, and why.
+    /// The problems found in the list, such as entries that were left out, with the reason.
     pub problems: Vec<String>,
-    /// How many problems are not reported, because there are so many.
+    /// How many further problems were not recorded, because there were too many.
     unreported: usize,
-    /// How many entries of the pages that were read are beyond the limit.
+    /// How many entries of the read pages were left out, because the list reached its limit.
     pub left_out: usize,
-    /// The pages that were read, and whether they are the whole list.
+    /// The pages that were read.
     pages: Vec<Arc<PageText>>,
     is_whole: bool,
-    /// For how long it is fresh, if the server says so: the shortest of its pages.
+    /// How long the list stays fresh, if the server says so: the shortest time of its pages.
     pub ttl: Option<Duration>,
-    /// Who may share it: the narrowest of its pages.
+    /// Who may share the cached list: the narrowest scope of its pages.
     pub scope: Option<CacheScope>,
 }
 
@@ -87,7 +87,7 @@ impl<T> Default for List<T> {
 }
 
 impl<T> List<T> {
-    /// Whether another list says the same, to the byte.
+    /// Whether another list is equal, byte for byte.
     pub(super) fn is_same(&self, other: &Self) -> bool
     where
         T: Kind,
@@ -98,12 +98,12 @@ impl<T> List<T> {
         let mut pairs = self.entries.iter().zip(&other.entries);
         self.entries.len() == other.entries.len()
             && self.problems == other.problems
-            // To compare names is cheaper than to find the texts.
+            // Comparing names is cheaper than finding the texts.
             && pairs.clone().all(|(one, other)| one.value.key() == other.value.key())
             && pairs.all(|(one, other)| one.text() == other.text())
     }
 
-    /// Whether the list has one page, which is this one.
+    /// Whether the list consists of this page alone.
     fn is_page(&self, page: &RawValue) -> bool {
         let only = self.pages.first().filter(|_| self.pages.len() == 1);
         self.is_whole && only.is_some_and(|only| only.get() == page.get())
@@ -117,13 +117,13 @@ impl<T> List<T> {
         }
     }
 
-    /// The list is read as far as it will be, with the reason why it is not read further.
+    /// Completes the list. `reason` says why reading stopped before the end of the list, if it did.
     fn end(mut self, reason: Option<String>) -> Arc<Self>
     where
         T: Kind,
     {
         if self.left_out > 0 {
-            // The first of them, so that it is among those that are logged.
+            // Insert it first, so that it is among the problems that are logged.
             let problem = format!(
                 "{} {}s are left out: the first {MAX_ENTRIES} of a list are kept",
                 self.left_out,
@@ -141,10 +141,10 @@ impl<T> List<T> {
     }
 }
 
-/// Reads a whole list. One that is as it was before is given as it is: nothing of it is parsed again.
+/// Reads a whole list. If it is unchanged, the previous list is returned without parsing it again.
 ///
 /// # Errors
-/// If a page cannot be read, or is malformed.
+/// [`CallError`] if a page cannot be read or is malformed.
 pub(crate) async fn read<T: Kind>(
     connection: &Connection,
     before: &Arc<List<T>>,
@@ -202,7 +202,7 @@ pub(crate) async fn read<T: Kind>(
     Ok(list.end(Some(reason)))
 }
 
-/// Adds a page to a list, and says where the next one starts.
+/// Adds a page to a list, and returns the cursor of the next page.
 pub(super) fn take_page<T: Kind>(
     list: &mut List<T>,
     names: &mut HashSet<ByKey<T>>,
@@ -210,7 +210,7 @@ pub(super) fn take_page<T: Kind>(
 ) -> Result<Option<String>, serde_json::Error> {
     let text = Arc::new(PageText::new(raw.clone(), T::MEMBER));
     list.pages.push(text.clone());
-    // Most pages can be read as they are. Only one that cannot is read entry by entry.
+    // Most pages can be parsed as a whole. Only a page that fails is parsed entry by entry.
     let read = Page::<Entries<T>>::read(raw.get(), T::MEMBER);
     let (next, ttl, scope) = if let Ok(page) = read {
         list.left_out += page.entries.left_out;
@@ -247,8 +247,8 @@ pub(super) fn take_page<T: Kind>(
 }
 
 impl<T> List<T> {
-    /// Adds what can be read of an entry, and reports the rest. Its text is written again: others
-    /// would stumble over what came as well.
+    /// Adds the readable part of a malformed entry, and reports the rest. The entry's text is
+    /// written anew, because the original text would be invalid for others too.
     fn mend(&mut self, names: &mut HashSet<ByKey<T>>, entry: &RawValue, error: &serde_json::Error)
     where
         T: Kind,
@@ -282,7 +282,7 @@ impl<T> List<T> {
         }
     }
 
-    /// A member of a page beside its entries; `None` if it is not what it should be, which is reported.
+    /// Reads a member of a page other than its entries. A malformed member is reported and gives `None`.
     fn member<V: DeserializeOwned>(&mut self, name: &str, raw: Option<&RawValue>) -> Option<V>
     where
         T: Kind,
@@ -296,7 +296,7 @@ impl<T> List<T> {
         }
     }
 
-    /// Adds an entry, unless it has no name, or the name of another one.
+    /// Adds an entry, unless it has no name or the same name as another one.
     fn add(
         &mut self,
         names: &mut HashSet<ByKey<T>>,
@@ -339,12 +339,12 @@ fn name_of(entry: &RawValue) -> Option<String> {
     Some(format!("`{}`", shortened(&named.name)))
 }
 
-/// A name of a server as far as it is reported.
+/// A name from a server, shortened for reports.
 fn shortened(name: &str) -> String {
     name.chars().take(80).collect()
 }
 
-/// An entry, told from others by what tells it from the others of its list.
+/// An entry that is compared and hashed by its key.
 pub(super) struct ByKey<T>(Arc<T>);
 
 impl<T: Kind> PartialEq for ByKey<T> {

@@ -9,8 +9,8 @@ use turnbuckle_base::lock::RwLock;
 use super::{FleetHooks, FleetShared, Pacing, ServerSpec, Upstream, known, supervise};
 use crate::id::ServerId;
 
-/// How many servers are in the first moments of their start at a time. Starting is what costs most,
-/// and `npx` starts many processes.
+/// How many servers may be in the first moments of their start at the same time. Starting costs the
+/// most, and `npx` starts many processes.
 const MAX_STARTS: usize = 4;
 
 /// The servers of a host or a gateway. Dropping it ends them.
@@ -24,7 +24,7 @@ struct Member {
     supervisor: Supervising,
 }
 
-/// The task that owns a server; it ends with this.
+/// The task that owns a server. Dropping it ends the task.
 struct Supervising(Option<JoinHandle<()>>);
 
 impl Drop for Supervising {
@@ -36,7 +36,7 @@ impl Drop for Supervising {
 }
 
 impl Fleet {
-    /// No server yet.
+    /// Makes an empty fleet.
     pub fn new(hooks: Arc<dyn FleetHooks>, pacing: Pacing, lists: Option<PathBuf>) -> Self {
         Self {
             shared: Arc::new(FleetShared {
@@ -49,7 +49,7 @@ impl Fleet {
         }
     }
 
-    /// Adds a server, in place of one that had the same id, which is stopped.
+    /// Adds a server. A server with the same id is stopped and replaced.
     pub fn add(&self, id: ServerId, spec: ServerSpec) -> Arc<Upstream> {
         let upstream = self.upstream(id.clone(), spec);
         let task = tokio::spawn(supervise(upstream.clone(), self.shared.clone()));
@@ -63,9 +63,9 @@ impl Fleet {
         upstream
     }
 
-    /// Adds a server in place of one that has the same id, which is stopped and ends first: both may
-    /// want the same port or file. The place in the list is never empty, so that the names of other
-    /// servers stay.
+    /// Replaces a server that has the same id. The old server ends before the new one starts,
+    /// because both may need the same port or file. The id stays in the list throughout, so that
+    /// the names of other servers do not change.
     pub(crate) fn replace(&self, id: ServerId, spec: ServerSpec) -> Arc<Upstream> {
         let upstream = self.upstream(id.clone(), spec);
         let mut members = self.members.write();
@@ -76,7 +76,7 @@ impl Fleet {
         let supervising = supervise(upstream.clone(), self.shared.clone());
         let task = tokio::spawn(async move {
             if let Some(ending) = ending {
-                // It fails only when the runtime is going away.
+                // Waiting fails only when the runtime is shutting down.
                 let _ = ending.await;
             }
             supervising.await;
@@ -85,7 +85,7 @@ impl Fleet {
         upstream
     }
 
-    /// A server that does not run yet, with the lists of its last run.
+    /// Makes a server that is not running yet, with the lists of its last run.
     fn upstream(&self, id: ServerId, spec: ServerSpec) -> Arc<Upstream> {
         let upstream = Arc::new(Upstream::new(id, spec));
         let folder = self.shared.lists.as_ref();
@@ -96,7 +96,7 @@ impl Fleet {
         upstream
     }
 
-    /// Removes a server and waits for its end.
+    /// Removes a server and waits for its end. Returns whether there was one.
     pub async fn remove(&self, id: &ServerId) -> bool {
         let removed = self.members.write().shift_remove(id);
         match removed {
@@ -151,7 +151,7 @@ impl Fleet {
     }
 }
 
-/// Ends servers at the same time, and waits for all of them.
+/// Ends servers at the same time, and waits until all of them have ended.
 async fn end_all(members: Vec<Member>) {
     for member in &members {
         member.upstream.stop();
@@ -162,7 +162,8 @@ async fn end_all(members: Vec<Member>) {
 }
 
 impl Drop for Fleet {
-    /// A server may still be held to follow a resource; its connection ends all the same.
+    /// Other handles to a server may still exist, for example to follow a resource, but its
+    /// connection ends.
     fn drop(&mut self) {
         for member in self.members.write().values() {
             member.upstream.set_live(None);
@@ -181,14 +182,14 @@ impl Member {
     /// Stops the server without waiting.
     fn retire(mut self) {
         self.upstream.stop();
-        // The task ends by itself, in a bounded time.
+        // Detach the task: it ends by itself within a bounded time.
         self.supervisor.0 = None;
     }
 
     async fn end(mut self) {
         self.upstream.stop();
         if let Some(task) = self.supervisor.0.take() {
-            // It fails only when the runtime is going away.
+            // Waiting fails only when the runtime is shutting down.
             let _ = task.await;
         }
     }

@@ -1,7 +1,7 @@
 //! The fleet: starts, supervises and lists the servers of a host.
 //!
-//! Nothing here knows of consent or of people; what the program has to say comes in through
-//! [`FleetHooks`]. A gateway uses the same fleet.
+//! It knows nothing about consent or users: the owner of the fleet takes part through
+//! [`FleetHooks`]. Hosts and gateways use the same fleet.
 
 mod aside;
 mod failure;

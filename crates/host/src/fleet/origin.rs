@@ -6,17 +6,17 @@ use turnbuckle_base::lock::Mutex;
 
 use crate::id::{ConversationId, ServerId};
 
-/// How many questions of one server may wait for a user. One that has more open has lost count,
-/// and keeps the questions of others from being shown.
+/// How many questions of one server may wait for the user at a time. A server with more open
+/// questions is misbehaving, and would keep the questions of other servers from being shown.
 const MAX_OPEN_QUESTIONS: usize = 8;
 
-/// A server as what it asks sees it.
+/// A server as the origin of questions and calls.
 #[derive(Debug)]
 pub(crate) struct Origin {
     pub(crate) id: ServerId,
     /// See [`ServerSpec::fingerprint`](super::ServerSpec).
     pub(crate) fingerprint: Option<String>,
-    /// Tools that a trusted config file has called without asking.
+    /// Tools that a trusted config file allows to be called without asking.
     pub(crate) approved_tools: Vec<String>,
     /// The name that the server gave itself at the last connection.
     calls_itself: Mutex<Option<String>>,
@@ -24,14 +24,15 @@ pub(crate) struct Origin {
     questions: AtomicUsize,
 }
 
-/// Which call a question of a server belongs to.
+/// The call that a question of a server belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attribution {
-    /// The server was not called.
+    /// No call to the server is in flight.
     NotCalled,
-    /// All calls it works on are of this conversation, or of none.
+    /// All calls in flight belong to this conversation, or to none.
     One(Option<ConversationId>),
-    /// The server works on calls of several conversations, and does not say which one asks.
+    /// Calls of several conversations are in flight, and the server does not say which one its
+    /// question belongs to.
     Several,
 }
 
@@ -59,7 +60,7 @@ impl Origin {
         *self.calls_itself.lock() = name;
     }
 
-    /// Enters a call. It counts until the guard is dropped.
+    /// Registers a call. It is in flight until the guard is dropped.
     pub(crate) fn enter(&self, conversation: Option<ConversationId>) -> InFlight<'_> {
         let mut calls = self.in_flight.lock();
         match calls.iter_mut().find(|(other, _)| *other == conversation) {
@@ -72,7 +73,7 @@ impl Origin {
         }
     }
 
-    /// The conversation of a question that comes now.
+    /// The conversation that a question arriving now belongs to.
     pub(crate) fn attribution(&self) -> Attribution {
         match self.in_flight.lock().as_slice() {
             [] => Attribution::NotCalled,
@@ -81,7 +82,7 @@ impl Origin {
         }
     }
 
-    /// Takes a place for a question; `None` if too many wait.
+    /// Reserves a place for a question; `None` if too many are waiting.
     pub(crate) fn open_question(&self) -> Option<OpenQuestion<'_>> {
         let entered = OpenQuestion(self);
         let before = self.questions.fetch_add(1, Ordering::AcqRel);
@@ -89,7 +90,7 @@ impl Origin {
     }
 }
 
-/// A call that a server works on.
+/// A call that is in flight to a server.
 #[derive(Debug)]
 pub(crate) struct InFlight<'a> {
     origin: &'a Origin,
@@ -111,7 +112,7 @@ impl Drop for InFlight<'_> {
     }
 }
 
-/// A question that waits for a user.
+/// A question that is waiting for the user.
 pub(crate) struct OpenQuestion<'a>(&'a Origin);
 
 impl Drop for OpenQuestion<'_> {

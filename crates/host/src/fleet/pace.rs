@@ -1,16 +1,16 @@
-//! How soon a server that failed is started again. Time is an argument.
+//! How soon a server is restarted after a failure. Time is an argument.
 
 use std::{collections::VecDeque, time::Duration};
 
 use tokio::time::Instant;
 use turnbuckle_base::jitter;
 
-/// How soon servers that fail are started again. Set it with
+/// How soon servers are restarted after a failure. Set it with
 /// [`HostBuilder::pacing`](crate::HostBuilder::pacing).
 ///
 /// The pause doubles with each failure, and is shortened by up to a quarter at random, so that
 /// servers that failed together do not start together. A server that fails too often rests for a
-/// while; a call during that time fails at once. After the rest one more failure leads to the next
+/// while; a call during that time fails at once. One more failure after the rest leads to the next
 /// rest.
 ///
 /// ```
@@ -29,14 +29,14 @@ pub struct Pacing {
     pub longest_pause: Duration,
     /// After this many failures within the window the server rests. Defaults to 5.
     pub max_failures: usize,
-    /// The window in which failures are counted. Time that the server spends on starting does not
-    /// count, so that servers that fail slowly rest too. Defaults to 60 s.
+    /// The window in which failures are counted. Time that the server spends on starting is not
+    /// included, so that servers that fail slowly rest too. Defaults to 60 s.
     pub window: Duration,
     /// How long a server rests. Its state is [`Failed`](crate::ServerState::Failed) with
     /// `retry_after` meanwhile. Defaults to 60 s.
     pub rest: Duration,
-    /// A server that was ready for this long starts again after the first pause, whatever failed
-    /// before. Defaults to 10 s.
+    /// After a server was ready for this long, its next failure leads to the first pause again,
+    /// whatever failed before. Defaults to 10 s.
     pub stable: Duration,
 }
 
@@ -79,12 +79,12 @@ impl Pause {
     }
 }
 
-/// The failures of one server.
+/// The recorded failures of one server.
 #[derive(Debug)]
 pub(crate) struct Pace {
     pacing: Pacing,
     failures: VecDeque<Instant>,
-    /// Failures since the server was last stable.
+    /// The number of failures since the server was last stable.
     in_a_row: u32,
 }
 
@@ -97,13 +97,13 @@ impl Pace {
         }
     }
 
-    /// The server failed.
+    /// Records a failure, and returns the pause before the next start.
     pub(crate) fn failed(&mut self, now: Instant, attempt: Attempt) -> Pause {
         match attempt {
             Attempt::WasReady(time) if time >= self.pacing.stable => self.in_a_row = 0,
             Attempt::WasReady(_) => {}
-            // A start may take as long as the window. Earlier failures do not age meanwhile, or a
-            // server that never answers would never have enough of them to rest.
+            // A start may take as long as the window. Earlier failures do not age during a start;
+            // otherwise a server that never answers would never have enough failures to rest.
             Attempt::NotStarted(took) => {
                 for failure in &mut self.failures {
                     *failure = failure.checked_add(took).unwrap_or(now).min(now);
@@ -127,7 +127,7 @@ impl Pace {
         Pause::Short(Self::spread(doubled.min(self.pacing.longest_pause)))
     }
 
-    /// Up to a quarter less, so that servers that failed together do not start together.
+    /// Shortens a pause by up to a quarter, so that servers that failed together do not start together.
     fn spread(pause: Duration) -> Duration {
         let share = jitter::random() % 256;
         let share = u32::try_from(share).unwrap_or(0);
@@ -139,7 +139,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// A start that fails without taking time.
+    /// A start that fails immediately.
     const AT_ONCE: Attempt = Attempt::NotStarted(Duration::ZERO);
 
     fn at(start: Instant, seconds: u64) -> Instant {
@@ -179,7 +179,7 @@ mod tests {
         let rest = Pause::Rest(Duration::from_mins(1));
         assert_eq!(pace.failed(at(start, 4), AT_ONCE), rest);
         assert_eq!(pace.failed(at(start, 5), AT_ONCE), rest);
-        // The failures of long ago do not count.
+        // Failures before the window do not count.
         assert!(matches!(
             pace.failed(at(start, 200), AT_ONCE),
             Pause::Short(_)

@@ -14,15 +14,15 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// How many entries of one list are kept. No model chooses among more.
+/// How many entries of one list are kept. No model can choose among more.
 pub(super) const MAX_ENTRIES: usize = 2_000;
 
-/// A page as the server wrote it. Where its entries begin and end is found when the text of one is
-/// needed first: a host that lists tools for a model never needs it.
+/// A page as the server wrote it. The positions of its entries are found when the text of one is
+/// first needed: a host that lists tools for a model never needs it.
 #[derive(Debug)]
 pub(super) struct PageText {
     raw: Arc<RawValue>,
-    /// The member that has the entries.
+    /// The member that contains the entries.
     member: &'static str,
     spans: OnceLock<Vec<Range<usize>>>,
 }
@@ -40,7 +40,7 @@ impl PageText {
         self.raw.get()
     }
 
-    /// The text of an entry.
+    /// The text of one entry.
     pub(super) fn entry(&self, index: usize) -> &str {
         let spans = self.spans.get_or_init(|| spans(self.get(), self.member));
         let span = spans.get(index).cloned();
@@ -49,19 +49,19 @@ impl PageText {
     }
 }
 
-/// Where the entries of a page are in its text.
+/// The positions of the entries in the text of a page.
 fn spans(text: &str, member: &'static str) -> Vec<Range<usize>> {
     let page = Page::<Vec<&RawValue>>::read(text, member);
     let entries = page.map(|page| page.entries).unwrap_or_default();
     let spans = entries.into_iter().map(|entry| {
-        // The entry is borrowed from the page, so its place there is the distance between the two.
+        // The entry is borrowed from the page, so its position is the distance between the two pointers.
         let start = entry.get().as_ptr() as usize - text.as_ptr() as usize;
         start..start + entry.get().len()
     });
     spans.collect()
 }
 
-/// A page, with its entries in one form or another. What is beside them is not read yet.
+/// A page, with its entries as type `E`. The other members are not parsed yet.
 pub(super) struct Page<'a, E> {
     pub(super) entries: E,
     pub(super) next_cursor: Option<&'a RawValue>,
@@ -70,7 +70,8 @@ pub(super) struct Page<'a, E> {
 }
 
 impl<'a, E: Deserialize<'a> + Default> Page<'a, E> {
-    /// Reads a page whose entries are in this member. Other members may have any names: results are open.
+    /// Reads a page whose entries are in this member. Other members may have any name, because
+    /// results are open.
     pub(super) fn read(text: &'a str, member: &'static str) -> Result<Self, serde_json::Error> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let page = (&mut deserializer).deserialize_map(PageVisitor {
@@ -114,10 +115,10 @@ impl<'de, E: Deserialize<'de> + Default> Visitor<'de> for PageVisitor<E> {
     }
 }
 
-/// The entries of a page, each of which can be read. There are no more of them than a list has.
+/// The entries of a page that can all be parsed. At most the entry limit of a list is kept.
 pub(super) struct Entries<T> {
     pub(super) read: Vec<Arc<T>>,
-    /// How many more the page has.
+    /// How many more entries the page has.
     pub(super) left_out: usize,
 }
 

@@ -14,19 +14,19 @@ use crate::{config::Launch, shown_uri::without_secrets};
 #[derive(Clone)]
 pub(crate) enum Reach {
     Launch(Launch),
-    /// A way that the application opens by itself.
+    /// A connection that the application opens itself.
     Custom(Custom),
-    /// An entry that cannot be used; the text says why.
+    /// An entry that cannot be used, with the reason.
     Unusable(String),
 }
 
-/// How the application reaches a server.
+/// A connection that the application opens itself.
 #[derive(Clone)]
 pub(crate) struct Custom {
     pub(crate) open: Arc<dyn Fn() -> Target + Send + Sync>,
-    /// Whether messages come on one pipe, all of them together.
+    /// Whether all messages share one pipe.
     pub(crate) is_pipe: bool,
-    /// What tells it from other servers, where its lists are kept.
+    /// The text that identifies the server where its lists are kept.
     pub(crate) kept_as: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl PartialEq for Reach {
 }
 
 impl fmt::Debug for Reach {
-    /// Without arguments and variables, which may be secrets.
+    /// Leaves out arguments and variables, which may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Launch(Launch::Command { program, .. }) => {
@@ -59,10 +59,11 @@ impl fmt::Debug for Reach {
 }
 
 impl Reach {
-    /// What tells this server from another one under the same name: a digest of the program with
-    /// its arguments, its folder and the names of its variables, or of the URL. Values of variables
-    /// do not change it, for they are often secrets, unless they say which code is run. `None` where
-    /// the application opens the way by itself.
+    /// Identifies this server among others of the same name: a digest of the program with its
+    /// arguments, folder and variable names, or of the URL. Values of variables are not included,
+    /// because they are often secrets, except for variables that determine which code is run.
+    /// `None` if the application opens the connection itself and gave no text with
+    /// [`ServerSpec::kept_as`](super::ServerSpec::kept_as), or if the entry cannot be used.
     pub(crate) fn fingerprint(&self) -> Option<String> {
         let mut digest = Sha256::new();
         let mut add = |text: &str| {
@@ -111,9 +112,9 @@ impl Reach {
         Some(text)
     }
 
-    /// How the server is started, as a user may be shown it: without values of headers, without
-    /// those of variables unless they say which code is run, and without the user and the query of a
-    /// URL.
+    /// How the server is started, in a form that may be shown to a user: without values of headers,
+    /// without the user and query of a URL, and without values of variables except those that
+    /// determine which code is run.
     pub(crate) fn to_redacted_string(&self) -> String {
         match self {
             Self::Launch(Launch::Command {
@@ -155,7 +156,7 @@ impl Reach {
     }
 }
 
-/// Variables whose values say which code a program runs, or where a package comes from.
+/// Variables whose values determine which code a program runs, or where a package comes from.
 const CODE_VARIABLES: [&str; 22] = [
     "PATH",
     "NODE_OPTIONS",
@@ -181,14 +182,14 @@ const CODE_VARIABLES: [&str; 22] = [
     "ENV",
 ];
 
-/// Whether the value of a variable says which code is run. The loader of the system reads those that
-/// begin with `LD_` and `DYLD_`.
+/// Whether the value of a variable determines which code is run. The dynamic loader of the system
+/// reads those that begin with `LD_` and `DYLD_`.
 fn says_which_code(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     name.starts_with("LD_") || name.starts_with("DYLD_") || CODE_VARIABLES.contains(&&*name)
 }
 
-/// A word of a command line as a shell takes it.
+/// Quotes a word of a command line for a shell, if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,8 +1,8 @@
-//! Whether a server at a URL can still be reached.
+//! Checks whether a server at a URL can still be reached.
 //!
-//! A connection to a URL does not end when its server does: each request is a connection of its own. So
-//! the supervisor looks whether the last attempt to reach the server failed, and asks for a sign of life
-//! before it takes the server for gone.
+//! A connection to a URL does not end when its server does, because each request is a connection of
+//! its own. So the supervisor checks whether the last attempt to reach the server failed, and pings
+//! it before it regards the server as gone.
 
 use std::time::Duration;
 
@@ -11,23 +11,23 @@ use turnbuckle_client::{CallError, Connection};
 
 use super::ServerFailure;
 
-/// How often the supervisor looks whether requests reach the server. It sends nothing for that.
+/// How often the supervisor checks whether requests reach the server. The check itself sends nothing.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// How often a server is asked for a sign of life if no client listens to its changes, so that nothing else
-/// would tell that it is gone.
+/// How often a server is pinged if the host has no open stream of its changes, whose end would show
+/// that the server is gone.
 const PING_EVERY: Duration = Duration::from_mins(1);
 
-/// How many signs of life in a row have to be missing.
+/// How many pings in a row have to fail.
 const PINGS: u32 = 3;
 
-/// The pause between two of them.
+/// The pause between two pings.
 const PING_PAUSE: Duration = Duration::from_millis(500);
 
-/// How long a server may take to answer.
+/// How long a server may take to answer a ping.
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// When a server is asked for a sign of life.
+/// Determines when a server is pinged.
 pub(super) struct ReachCheck {
     looks: time::Interval,
     pinged_at: Instant,
@@ -44,7 +44,7 @@ impl ReachCheck {
         }
     }
 
-    /// Waits until it is time to look.
+    /// Waits until the next check is due.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
@@ -52,7 +52,7 @@ impl ReachCheck {
         self.looks.tick().await;
     }
 
-    /// Why the server is gone; `None` while requests reach it.
+    /// Checks the server. Returns why it is gone, or `None` while requests reach it.
     pub(super) async fn look(
         &mut self,
         connection: &Connection,
@@ -65,8 +65,8 @@ impl ReachCheck {
         self.ask(connection).await
     }
 
-    /// Asks for a sign of life. Gives why the server is gone; `None` if it can be reached. A server that
-    /// takes its time is there.
+    /// Pings the server. Returns why it is gone, or `None` if it can be reached. A server that
+    /// answers slowly is reachable.
     pub(super) async fn ask(&mut self, connection: &Connection) -> Option<ServerFailure> {
         self.pinged_at = Instant::now();
         let mut last = None;
@@ -85,7 +85,7 @@ impl ReachCheck {
     }
 }
 
-/// Whether the last attempt did not reach the server. A connection that has ended says so itself.
+/// Whether the last attempt did not reach the server. A connection that has ended is reported elsewhere.
 fn is_unreachable(connection: &Connection) -> bool {
     connection.is_closed() && !connection.has_ended()
 }

@@ -16,25 +16,26 @@ use crate::config::{Launch, Settings};
 #[cfg(feature = "http")]
 use crate::id::ServerId;
 
-/// How long a server may take to start: `npx` and `uvx` fetch packages first.
+/// How long a server may take to start. `npx` and `uvx` fetch packages first.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// When a server is started. Set it with [`ServerSpec::start`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// When the host opens or the server is added, and again whenever the server ends. The default.
+    /// When the host opens or the server is added, and again whenever the server ends. This is the
+    /// default.
     #[default]
     AtOnce,
-    /// When it is first needed: by a call, a read or [`Host::start`](crate::Host::start). Its tools
-    /// are in the catalog before that only with
+    /// When it is first needed: by a call, a read or [`Host::start`](crate::Host::start). Before
+    /// that, its tools are in the catalog only with
     /// [`HostBuilder::keep_lists`](crate::HostBuilder::keep_lists).
     OnDemand,
 }
 
-/// A server as the host is given it: a command, a URL or a function, and its settings. Give it to
+/// A server to run or connect to: a command, a URL or a function, and its settings. Give it to
 /// [`HostBuilder::server`](crate::HostBuilder::server) or [`Host::add`](crate::Host::add). Make one
-/// with [`command`](Self::command), [`from_fn`](Self::from_fn), or from a [`Launch`] for variables,
-/// folders and URLs.
+/// with [`command`](Self::command) or [`from_fn`](Self::from_fn), or convert a [`Launch`] to set
+/// variables, a folder or a URL.
 ///
 /// ```
 /// use std::time::Duration;
@@ -80,8 +81,8 @@ impl ServerSpec {
         }
     }
 
-    /// A program with its arguments, which speaks over its standard input and output. It is started
-    /// without a shell, so nothing is expanded.
+    /// A program with its arguments, which communicates over its standard input and output. It is
+    /// started without a shell, so nothing is expanded.
     ///
     /// It inherits the environment of the host as far as
     /// [`HostBuilder::inherit`](crate::HostBuilder::inherit) allows. Use [`Launch::Command`] to set
@@ -98,7 +99,7 @@ impl ServerSpec {
         })
     }
 
-    /// A server that the application reaches by itself, such as one in the same process. The
+    /// A server that the application connects to itself, such as one in the same process. The
     /// function is called for each start, and returns the [`Target`] to connect to.
     pub fn from_fn(open: impl Fn() -> Target + Send + Sync + 'static) -> Self {
         Self::new(Reach::Custom(Custom {
@@ -109,7 +110,7 @@ impl ServerSpec {
     }
 
     /// A server at a URL that the application reaches in its own way, such as through a tunnel. The
-    /// function is called for each start.
+    /// function is called for each start, and returns the target.
     #[cfg(feature = "http")]
     pub fn from_http(open: impl Fn() -> HttpTarget + Send + Sync + 'static) -> Self {
         Self::new(Reach::Custom(Custom {
@@ -119,8 +120,9 @@ impl ServerSpec {
         }))
     }
 
-    /// Keeps the lists of a server that the application reaches in its own way, if lists are kept: under a
-    /// digest of this text, which tells it from others of the same name.
+    /// Keeps the lists of a server from [`from_fn`](Self::from_fn) or
+    /// [`from_http`](Self::from_http), if the host keeps lists. They are stored under a digest of
+    /// this text, which distinguishes the server from others of the same name.
     #[doc(hidden)]
     pub fn kept_as(mut self, text: &str) -> Self {
         if let Reach::Custom(custom) = &mut self.reach {
@@ -129,12 +131,12 @@ impl ServerSpec {
         self
     }
 
-    /// An entry that cannot be used.
+    /// An entry that cannot be used, with the reason.
     pub(crate) fn unusable(reason: impl Into<String>) -> Self {
         Self::new(Reach::Unusable(reason.into()))
     }
 
-    /// Takes over what a config file says beside how the server is started.
+    /// Applies the settings of a config entry that do not concern starting the server.
     pub(crate) fn with_settings(mut self, settings: &Settings) -> Self {
         if let Some(timeout) = settings.start_timeout {
             self.start_timeout = timeout;
@@ -147,35 +149,35 @@ impl ServerSpec {
         self.exclude_tools(&settings.excluded_tools)
     }
 
-    /// Sets when it is started: at once, which is the default, or on demand.
+    /// Sets when the server is started: at once, which is the default, or on demand.
     pub fn start(mut self, start: Start) -> Self {
         self.start = start;
         self
     }
 
-    /// Gives it this long to start and to answer the handshake. Defaults to one minute, because
-    /// `npx` and `uvx` may fetch packages first. When it is over, the start has
-    /// failed, and the process is ended.
+    /// Sets how long the server may take to start and to answer the handshake. Defaults to one
+    /// minute, because `npx` and `uvx` may fetch packages first. When the time is over, the start
+    /// has failed, and the process is ended.
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
         self.start_timeout = timeout;
         self
     }
 
-    /// Gives each call this long, unless [`HostCall::deadline`](crate::HostCall::deadline) says
-    /// otherwise. Defaults to one minute.
+    /// Sets how long each call may take, unless [`HostCall::deadline`](crate::HostCall::deadline)
+    /// sets another limit. Defaults to one minute.
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = Some(timeout);
         self
     }
 
-    /// Uses these tools only, by their names at the server. `*` matches any text. Further calls add
-    /// names. The other tools are not in the catalog and cannot be called.
+    /// Uses only these tools, by their names at the server. `*` matches any text. Further calls add
+    /// names. Other tools are not in the catalog and cannot be called.
     pub fn include_tools(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.tools.include(names.into_iter().map(Into::into));
         self
     }
 
-    /// Does not use these tools, even if they are [included](Self::include_tools). `*` matches any
+    /// Excludes these tools, even if they are [included](Self::include_tools). `*` matches any
     /// text. Further calls add names. To ask the user about a tool instead, use
     /// [`Rules::ask`](crate::Rules::ask).
     pub fn exclude_tools(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
@@ -183,47 +185,47 @@ impl ServerSpec {
         self
     }
 
-    /// Adds a root that the server sees, if the policy allows it, besides those of
+    /// Adds a root that the server sees, if the policy allows it, in addition to those of
     /// [`HostBuilder::root`](crate::HostBuilder::root). A root tells a server where to work; it
-    /// does not keep it from other folders.
+    /// does not prevent access to other folders.
     pub fn root(mut self, root: Root) -> Self {
         self.roots.push(root);
         self
     }
 
-    /// Asks it for log messages of this severity and above, which
-    /// [`HostBuilder::on_log`](crate::HostBuilder::on_log) receives. Without it the server decides
-    /// what it sends, or sends nothing.
+    /// Asks the server for log messages of this severity and above, which
+    /// [`HostBuilder::on_log`](crate::HostBuilder::on_log) receives. If it is not set, the server
+    /// decides what it sends, or sends nothing.
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
         self.log_level = Some(level);
         self
     }
 
-    /// Keeps it in the host without using it: it is [`Disabled`](crate::ServerState::Disabled), is
-    /// never started, and offers nothing.
+    /// Keeps the server in the host without using it: it is
+    /// [`Disabled`](crate::ServerState::Disabled), is never started, and offers nothing.
     pub fn disabled(mut self) -> Self {
         self.is_enabled = false;
         self
     }
 
-    /// How the server is started, as a user may be shown it, without secrets.
+    /// How the server is started, without secrets, in a form that may be shown to a user.
     #[doc(hidden)]
     pub fn to_redacted_string(&self) -> String {
         self.reach.to_redacted_string()
     }
 
-    /// Whether the server is a program that is started here.
+    /// Whether the server is a program that the host starts.
     #[doc(hidden)]
     pub fn is_process(&self) -> bool {
         matches!(self.reach, Reach::Launch(Launch::Command { .. }))
     }
 
-    /// Whether it is at a URL.
+    /// Whether the server is at a URL.
     pub(crate) fn is_remote(&self) -> bool {
         matches!(self.reach, Reach::Launch(Launch::Remote(_)))
     }
 
-    /// Whether messages come on one pipe, all of them together.
+    /// Whether all messages share one pipe.
     #[doc(hidden)]
     pub fn is_pipe(&self) -> bool {
         match &self.reach {
@@ -233,7 +235,7 @@ impl ServerSpec {
         }
     }
 
-    /// Whether some tools may not be used.
+    /// Whether some tools are excluded.
     #[doc(hidden)]
     pub fn filters_tools(&self) -> bool {
         self.tools != ToolFilter::default()
@@ -245,19 +247,19 @@ impl ServerSpec {
         self.tools.admits(name)
     }
 
-    /// How long a call may take, if it is set.
+    /// How long a call may take, if the spec sets it.
     #[doc(hidden)]
     pub fn time_for_calls(&self) -> Option<Duration> {
         self.call_timeout
     }
 
-    /// How long it may take to start.
+    /// How long the server may take to start.
     #[doc(hidden)]
     pub fn time_to_start(&self) -> Duration {
         self.start_timeout
     }
 
-    /// Where the server is, as it was given. A process inherits all variables.
+    /// The target as it was given. A process inherits all variables.
     #[doc(hidden)]
     pub fn target_as_written(&self) -> Result<Target, ServerFailure> {
         self.target(&Customise {
@@ -269,7 +271,7 @@ impl ServerSpec {
         })
     }
 
-    /// The way to the server.
+    /// The target to connect to.
     pub(crate) fn target(&self, customise: &Customise<'_>) -> Result<Target, ServerFailure> {
         match &self.reach {
             Reach::Custom(custom) => Ok((custom.open)()),
@@ -306,7 +308,7 @@ impl From<Launch> for ServerSpec {
     }
 }
 
-/// Changes the way to a server at a URL: credentials, a proxy, certificates.
+/// A function that changes the HTTP target of a server: credentials, a proxy, certificates.
 #[cfg(feature = "http")]
 pub(crate) type ReachHook = Arc<dyn Fn(&ServerId, HttpTarget) -> HttpTarget + Send + Sync>;
 

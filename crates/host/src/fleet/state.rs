@@ -8,7 +8,7 @@ use turnbuckle_protocol::{Implementation, Revision, ServerCapabilities};
 use super::ServerFailure;
 use crate::id::ServerId;
 
-/// How many changes of state wait for one reader. Each server changes a few times a minute at most.
+/// How many state changes are queued for one reader. Each server changes a few times a minute at most.
 pub(crate) const MAX_WAITING_STATES: usize = 1024;
 
 /// The state of a server. [`Host::state`](crate::Host::state) returns it,
@@ -16,32 +16,31 @@ pub(crate) const MAX_WAITING_STATES: usize = 1024;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ServerState {
-    /// It is not running, and is started when it is next needed. Only servers with
+    /// The server is not running, and is started when it is next needed. Only servers with
     /// [`Start::OnDemand`](crate::Start::OnDemand) are idle.
     Idle,
-    /// The server is switched off, by its file or by
-    /// [`ServerSpec::disabled`](crate::ServerSpec::disabled).
+    /// The server is disabled, by its file or by [`ServerSpec::disabled`](crate::ServerSpec::disabled).
     Disabled,
-    /// It is being started or connected to, its lists are read, or the user is asked whether it may
-    /// start.
+    /// The server is being started or connected to, its lists are being read, or the user is asked
+    /// whether it may start.
     Starting,
     /// The server answers, and its lists have been read.
     Ready(Arc<Ready>),
-    /// It failed and is started again after a pause; a server that is started on demand becomes
-    /// idle then, unless it is needed. Calls wait for it.
+    /// The server failed and is restarted after a pause. A server that is started on demand becomes
+    /// idle instead, unless it is needed. Calls wait for the restart.
     Restarting {
         /// Why it failed.
         failure: Arc<ServerFailure>,
         /// The pause.
         pause: Duration,
     },
-    /// It failed. With `retry_after` it rests, and is tried again after that time; calls fail at
-    /// once meanwhile. Without one, it is tried again when it is needed, unless it is
-    /// [misconfigured](crate::FailureKind::Misconfigured).
+    /// The server failed. With `retry_after` it rests, and the host retries after that time; calls
+    /// fail at once meanwhile. Without `retry_after` the host retries when the server is needed,
+    /// unless it is [misconfigured](crate::FailureKind::Misconfigured).
     Failed {
-        /// Why.
+        /// The reason.
         failure: Arc<ServerFailure>,
-        /// When it is tried again by itself, counted from the moment it failed.
+        /// When the host retries by itself, counted from the moment of the failure.
         retry_after: Option<Duration>,
     },
     /// The server was removed from the host, or the host is closed.
@@ -55,8 +54,8 @@ impl ServerState {
         matches!(self, Self::Ready(_))
     }
 
-    /// Whether nothing will happen until the server is needed, a long pause is over or the config
-    /// changes.
+    /// Whether the state stays the same until the server is needed, a long pause is over or the
+    /// config changes.
     pub fn is_settled(&self) -> bool {
         !matches!(self, Self::Starting | Self::Restarting { .. })
     }
@@ -76,13 +75,13 @@ impl ServerState {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Ready {
-    /// The revision of the protocol that is spoken with it.
+    /// The protocol revision of the connection.
     pub revision: Revision,
-    /// Its capabilities; `None` if it did not tell them.
+    /// Its capabilities; `None` if it did not declare them.
     pub capabilities: Option<ServerCapabilities>,
-    /// Its description of itself. It is text for people; the server is identified by its id.
+    /// Its description of itself. It is text for people; identify the server by its id.
     pub implementation: Option<Implementation>,
-    /// How it wants to be used, for a model to read. Put it into the system prompt only if you
+    /// Its instructions for use, written for a model. Put them into the system prompt only if you
     /// trust the server.
     pub instructions: Option<String>,
 }
@@ -91,16 +90,16 @@ pub struct Ready {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum StateChange {
-    /// A server and its new state. States that lasted very briefly are reported too, in order.
+    /// A server and its new state. States that lasted only briefly are reported too, in order.
     State(ServerId, ServerState),
     /// This many changes were lost, because the stream was not read.
-    /// [`Host::servers`](crate::Host::servers) has the states as they are now.
+    /// [`Host::servers`](crate::Host::servers) returns the current states.
     Missed(u64),
 }
 
-/// A stream of state changes of all servers, beginning when it was made. Made by
-/// [`Host::states`](crate::Host::states). Each reader has a queue of its own; one that does not
-/// keep up gets [`StateChange::Missed`].
+/// A stream of the state changes of all servers, from the moment it was made.
+/// [`Host::states`](crate::Host::states) returns it. Each reader has its own queue; a reader that
+/// does not keep up gets [`StateChange::Missed`].
 #[derive(Debug)]
 pub struct StateStream {
     receiver: broadcast::Receiver<(ServerId, ServerState)>,
@@ -111,7 +110,7 @@ impl StateStream {
         Self { receiver }
     }
 
-    /// The next change; `None` when the host is gone.
+    /// Returns the next change, or `None` when the host is gone.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.

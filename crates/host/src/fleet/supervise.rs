@@ -1,7 +1,7 @@
 //! Supervises one server: starts it, reads its lists, follows changes, and restarts it.
 //!
-//! The task of this function owns the server. When it ends, the connection is dropped, and the
-//! server's process with it.
+//! The task that runs [`supervise`] owns the server. When the task ends, it drops the connection,
+//! and with it the server's process.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -21,53 +21,54 @@ use super::{
     unread::Unread,
 };
 
-/// The least time between two readings of the lists. A server that says in a loop that its lists
-/// changed is read ten times a second at most.
+/// The shortest time between two readings of the lists. If a server keeps reporting changes of its
+/// lists, they are read ten times a second at most.
 const MIN_RELIST_PAUSE: Duration = Duration::from_millis(100);
 
-/// How long reading one whole list may take, so that a server that is slow with each page does not
-/// keep its host from getting ready.
+/// How long reading one whole list may take. It keeps a server that is slow with each page from
+/// delaying the host.
 const LIST_DEADLINE: Duration = Duration::from_mins(1);
 
-/// How long a server that is starting keeps others from starting. Most servers answer sooner; one
-/// that does not must not hold up the others for its whole start timeout.
+/// How long a starting server delays the start of others. Most servers answer sooner; a slower one
+/// must not delay the others for its whole start timeout.
 const START_TURN: Duration = Duration::from_secs(2);
 
 /// How long a server may take to end when it is removed.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
 
-/// How long to wait before changes are listened to again after that failed.
+/// How long to wait before listening to changes again after it failed.
 const LISTEN_AGAIN: Duration = Duration::from_secs(5);
 
 /// Functions of the owner of a fleet (a host or a gateway) that the fleet calls.
 pub trait FleetHooks: Send + Sync + 'static {
-    /// Makes the client and the way for one start. An error keeps the server from being started.
+    /// Makes the client and the target for one start. An error prevents the start.
     fn prepare<'a>(
         &'a self,
         server: &'a Arc<Upstream>,
     ) -> BoxFuture<'a, Result<(Client, Target), ServerFailure>>;
 
-    /// A server was connected to. An error ends the connection before anything is asked of the server.
+    /// Called when a server was connected to. An error ends the connection before any request is
+    /// sent to the server.
     ///
     /// # Errors
-    /// If the server is not to be used.
+    /// A failure if the server must not be used.
     fn admit(&self, _server: &Upstream, _connection: &Connection) -> Result<(), ServerFailure> {
         Ok(())
     }
 
-    /// The state of a server changed.
+    /// Called when the state of a server changed.
     fn state_changed(&self, server: &Upstream, state: &ServerState);
 
-    /// The lists of a server changed.
+    /// Called when the lists of a server changed.
     fn lists_changed(&self, server: &Upstream);
 
-    /// A server says that a list changed, and it is the same as before.
+    /// Called when a server reports a change of a list, but the list is the same as before.
     fn list_announced(&self, _server: &Upstream, _change: &Change) {}
 
-    /// A resource that is followed changed.
+    /// Called when a followed resource changed.
     fn resource_updated(&self, server: &Upstream, uri: &Arc<str>);
 
-    /// A resource that is followed may have changed, because notifications may have been missed.
+    /// Called when a followed resource may have changed, because notifications may have been missed.
     fn resource_updates_missed(&self, server: &Upstream, uri: &Arc<str>, _why: MissedUpdates) {
         self.resource_updated(server, uri);
     }
@@ -76,9 +77,9 @@ pub trait FleetHooks: Send + Sync + 'static {
 /// Why changes of a resource may have been missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissedUpdates {
-    /// It is followed from now on, and may have changed since that was requested.
+    /// The subscription is new, and the resource may have changed since it was requested.
     New,
-    /// Its notifications come on another stream from now on. The session with the server is the same.
+    /// The subscription has moved to another stream. The session with the server is the same.
     Moved,
     /// The connection to the server was interrupted.
     Disconnected,
@@ -87,10 +88,10 @@ pub enum MissedUpdates {
 /// The shared state of all servers of a fleet.
 pub(crate) struct FleetShared {
     pub(crate) hooks: Arc<dyn FleetHooks>,
-    /// How many servers may be in the first moments of their start at a time.
+    /// Limits how many servers are in the first moments of their start at the same time.
     pub(crate) starts: Semaphore,
     pub(crate) pacing: Pacing,
-    /// Where the lists of servers are kept from one run to the next.
+    /// The folder in which the lists of servers are kept from one run to the next.
     pub(crate) lists: Option<PathBuf>,
 }
 
@@ -102,7 +103,7 @@ pub(crate) async fn supervise(upstream: Arc<Upstream>, shared: Arc<FleetShared>)
     };
     let mut stopping = upstream.stopping.subscribe();
     tokio::select! {
-        // In a fixed order, so that a simulation can replay every step.
+        // Fixed order, so that a simulation can replay every step.
         biased;
         _ = stopping.wait_for(|is_stopping| *is_stopping) => {}
         () = supervisor.run() => {}
@@ -125,7 +126,7 @@ impl Supervisor<'_> {
         let state = self.upstream.state();
         let tell = || self.shared.hooks.state_changed(self.upstream, &state);
         if state.is_ready() {
-            // A gateway merges the lists of all its servers.
+            // This takes long in a gateway, which merges the lists of all its servers.
             aside(tell);
         } else {
             tell();
@@ -157,12 +158,12 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Waits some time after a failure, or until the server is needed.
+    /// Waits after a failure: for some time, or until the server is needed.
     async fn after(&self, pace: &mut Pace, failure: ServerFailure, attempt: Attempt) {
         let kind = failure.kind;
         let failure = Arc::new(failure);
         if matches!(kind, FailureKind::NotAllowed | FailureKind::Misconfigured) {
-            // Trying again by itself would only ask the user again and again.
+            // Do not retry: that would only ask the user again and again.
             self.upstream.forget_want();
             return self.become_state(ServerState::Failed {
                 failure,
@@ -172,7 +173,7 @@ impl Supervisor<'_> {
         let pause = pace.failed(Instant::now(), attempt);
         let is_on_demand = self.upstream.spec.start == Start::OnDemand;
         let was_never_ready = matches!(attempt, Attempt::NotStarted(_));
-        // Callers are told of a failure, or ask for the server once more when it is idle.
+        // Waiting callers get the failure, or ask for the server again when it is idle.
         if is_on_demand {
             self.upstream.forget_want();
         }
@@ -181,7 +182,7 @@ impl Supervisor<'_> {
                 failure,
                 retry_after: Some(rest),
             },
-            // The caller is told; other callers do not wait.
+            // The waiting caller gets the failure; other callers do not wait.
             Pause::Short(_) if is_on_demand && was_never_ready => ServerState::Failed {
                 failure,
                 retry_after: None,
@@ -196,7 +197,7 @@ impl Supervisor<'_> {
 
     async fn start(&self) -> Result<Connection, ServerFailure> {
         let spec = &self.upstream.spec;
-        // A user may have to be asked first, and that holds up no other server.
+        // The user may have to be asked first. This must not delay the start of other servers.
         let (client, target) = self.shared.hooks.prepare(self.upstream).await?;
         let not_started = |reason: String| ServerFailure::new(FailureKind::NotStarted, reason);
         let permit = self.shared.starts.acquire().await;
@@ -230,7 +231,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Serves until the connection ends, or the server cannot be reached any more.
+    /// Serves until the connection ends or the server can no longer be reached.
     async fn serve(&self, connection: &Connection) -> ServerFailure {
         let name = connection.server().implementation();
         let name = name.map(|implementation| implementation.name.clone());
@@ -250,15 +251,15 @@ impl Supervisor<'_> {
         loop {
             unread.note(self.upstream.has_unread_lists());
             tokio::select! {
-                // In a fixed order, so that a simulation can replay every step. Clients can ask for
-                // the lists to be read again without end, so that comes last.
+                // Fixed order, so that a simulation can replay every step. Clients can request
+                // rereading of the lists without end, so that branch is last.
                 biased;
                 ending = connection.closed() => return ServerFailure::ended(&ending),
                 () = self.upstream.checking.notified() => {
                     if let Some(failure) = reach.ask(connection).await {
                         return failure;
                     }
-                    // Every call that fails may ask for it.
+                    // Every failing call may request a check, so limit their rate.
                     time::sleep(MIN_RELIST_PAUSE).await;
                 }
                 () = reach.is_due() => {
@@ -269,7 +270,7 @@ impl Supervisor<'_> {
                 }
                 () = self.upstream.followed_changed.notified() => {
                     hearing = self.listen(connection).await;
-                    // What the old stream had to say of the lists is lost with it.
+                    // Changes of the lists that the old stream would have reported are lost with it.
                     self.upstream.rereading.notify_one();
                 }
                 () = unread.is_due() => {
@@ -306,7 +307,7 @@ impl Supervisor<'_> {
                 if !self.read_lists(connection).await {
                     self.shared.hooks.list_announced(self.upstream, &change);
                 }
-                // What changes in the meantime is one change more.
+                // Changes that arrive during the pause lead to one reading.
                 time::sleep(MIN_RELIST_PAUSE).await;
             }
             Some(Err(error)) => {
@@ -328,7 +329,7 @@ impl Supervisor<'_> {
             .fold(Listen::lists(), |listen, uri| listen.resource(&**uri));
         match connection.listen(listen).await {
             Ok(changes) => {
-                // One that was left while the server was asked is not heard of any more.
+                // Forget resources that were unfollowed while the server was asked.
                 let mut heard = self.upstream.heard.lock();
                 heard.retain(|uri| followed.contains(uri));
                 drop(heard);
@@ -343,7 +344,7 @@ impl Supervisor<'_> {
                 }
                 Hearing::Changes(changes)
             }
-            // It never says that anything changes.
+            // The server never reports changes.
             Err(CallError::NotOffered { .. }) => Hearing::Nothing,
             Err(error) => {
                 tracing::debug!(server = %self.upstream.id(), %error, "cannot hear of changes");
@@ -352,7 +353,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// A resource may have changed while no stream told of it.
+    /// Reports that a resource may have changed while no stream reported its changes.
     fn tell_missed(&self, uri: &Arc<str>, why: MissedUpdates) {
         let hooks = &self.shared.hooks;
         hooks.resource_updates_missed(self.upstream, uri, why);
@@ -372,7 +373,7 @@ impl Supervisor<'_> {
         });
     }
 
-    /// Reads the lists. Says whether they are others than before.
+    /// Reads the lists. Returns whether they differ from the previous ones.
     async fn read_lists(&self, connection: &Connection) -> bool {
         self.upstream.listed.send_modify(|count| *count += 1);
         let before = self.upstream.lists();
@@ -380,7 +381,7 @@ impl Supervisor<'_> {
         let is_same = lists.is_same(&before);
         self.upstream.set_lists(lists);
         if !is_same {
-            // A gateway merges the lists of all its servers.
+            // This takes long in a gateway, which merges the lists of all its servers.
             aside(|| self.shared.hooks.lists_changed(self.upstream));
             self.keep_lists();
         }
@@ -389,22 +390,22 @@ impl Supervisor<'_> {
     }
 }
 
-/// How the host is notified of changes.
+/// How the host hears about changes.
 enum Hearing {
     Changes(ChangeStream),
     /// The server sends no change notifications.
     Nothing,
-    /// It is tried again when the time is up.
+    /// Listening failed and is tried again when the time is over.
     Again(std::pin::Pin<Box<time::Sleep>>),
 }
 
 impl Hearing {
-    /// Whether a stream is open, so that its end tells that the server is gone.
+    /// Whether a stream is open. Its end shows that the server is gone.
     fn is_listening(&self) -> bool {
         matches!(self, Self::Changes(_))
     }
 
-    /// The next change; `None` when it is time to listen again.
+    /// Returns the next change, or `None` when it is time to listen again.
     async fn next(&mut self) -> Option<Result<Change, CallError>> {
         match self {
             Self::Changes(changes) => changes.next().await,
@@ -430,7 +431,8 @@ async fn read_all(connection: &Connection, before: &Lists) -> Lists {
         read_one(connection, has_resources, &before.templates),
     );
     let ttls = [tools.0.ttl, prompts.0.ttl, resources.0.ttl, templates.0.ttl];
-    // A time of zero says that a list is not to be kept; it is read again when something changes.
+    // A time to live of zero means that a list must not be cached; it is read again when something
+    // changes.
     let shortest = ttls
         .into_iter()
         .flatten()
@@ -450,7 +452,7 @@ async fn read_all(connection: &Connection, before: &Lists) -> Lists {
     }
 }
 
-/// Tells the connection of the tools, and leaves out those that it cannot call.
+/// Passes the tools to the connection, and leaves out those that it cannot call.
 fn leave_out_uncallable(connection: &Connection, tools: Arc<List<Tool>>) -> Arc<List<Tool>> {
     let excluded = connection.note_tools(tools.entries.iter().map(|entry| &*entry.value));
     if excluded.is_empty() {
@@ -465,7 +467,7 @@ fn leave_out_uncallable(connection: &Connection, tools: Arc<List<Tool>>) -> Arc<
     Arc::new(tools)
 }
 
-/// Reads one list. The entries from before stay if it cannot be read.
+/// Reads one list. If it cannot be read, the previous entries are kept.
 async fn read_one<T: Kind>(
     connection: &Connection,
     is_offered: bool,
@@ -481,7 +483,7 @@ async fn read_one<T: Kind>(
     };
     match read {
         Ok(list) => (list, None),
-        // Templates came later than resources, and many servers do not know them.
+        // Templates were added to the protocol after resources, and many servers do not know them.
         Err(error) if is_unknown(&error) => (Arc::default(), None),
         Err(error) => {
             let problem = format!("cannot read `{}`: {error}", T::METHOD);

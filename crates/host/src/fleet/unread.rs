@@ -1,4 +1,4 @@
-//! When lists that could not be read are tried again.
+//! Determines when lists that could not be read are tried again.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use tokio::time::{self, Instant};
 /// The first pause. It doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 
-/// The longest pause, so that a server which never gives one of its lists is asked seldom.
+/// The longest pause, so that a server that never returns one of its lists is asked rarely.
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
-/// When lists that could not be read are tried again. Servers do not say that a list has changed because a
-/// connection was cut while it was read.
+/// Determines when lists that could not be read are tried again. If a connection broke while a list
+/// was read, the server does not report that the list changed, so the host has to retry.
 pub(super) struct Unread {
     at: Option<Instant>,
     pause: Duration,
@@ -25,7 +25,7 @@ impl Unread {
         }
     }
 
-    /// Notes whether a list could not be read.
+    /// Records whether a list could not be read.
     pub(super) fn note(&mut self, is_unread: bool) {
         if !is_unread {
             *self = Self::new();
@@ -35,7 +35,7 @@ impl Unread {
         }
     }
 
-    /// Waits until it is time; without end if all lists were read.
+    /// Waits until the next attempt is due, or forever if all lists were read.
     pub(super) async fn is_due(&mut self) {
         match self.at {
             Some(at) => time::sleep_until(at).await,
@@ -56,7 +56,7 @@ mod tests {
         for _ in 0..8 {
             let began = Instant::now();
             unread.note(true);
-            // What happens in between changes nothing.
+            // Further notes in between change nothing.
             unread.note(true);
             unread.is_due().await;
             pauses.push(began.elapsed().as_secs());

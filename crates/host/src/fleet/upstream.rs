@@ -1,4 +1,4 @@
-//! One server of the fleet: its state, its connection while it has one, and its lists.
+//! One server of the fleet: its state, its connection if it has one, and its lists.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,11 +22,11 @@ use super::{
 };
 use crate::id::ServerId;
 
-/// How long it may take until a server has heard that a resource is not followed any more: its lists
-/// may be read first, and the request for it has its own time.
+/// How long it may take until a server has received the end of a subscription: its lists may be
+/// read first, and the request has its own time limit.
 const LEAVING: Duration = Duration::from_secs(30);
 
-/// How many resources that were left are remembered: more than one client follows.
+/// How many unfollowed resources are remembered. The resources of all clients are counted together.
 const MAX_LEFT: usize = 10_000;
 
 /// Everything that a server lists.
@@ -42,12 +42,12 @@ pub struct Lists {
     pub templates: Arc<List<ResourceTemplate>>,
     /// Lists that could not be read.
     pub failures: Vec<String>,
-    /// When the first of them is out of date, by what the server says.
+    /// When the first of the lists goes out of date, according to the server.
     pub stale_at: Option<Instant>,
 }
 
 impl Lists {
-    /// Whether other lists say the same, to the byte.
+    /// Whether the lists are equal, byte for byte.
     pub fn is_same(&self, other: &Self) -> bool {
         self.tools.is_same(&other.tools)
             && self.prompts.is_same(&other.prompts)
@@ -57,17 +57,18 @@ impl Lists {
     }
 }
 
-/// A root that a server may be told of.
+/// A root that may be shown to a server.
 #[derive(Clone, Debug)]
 pub(crate) struct AllowedRoot {
     pub(crate) root: Root,
-    /// Whether a grant or the policy allows it, so that it ends when those do.
+    /// Whether a grant or the policy allows the root. Such a root is withdrawn when they no longer
+    /// allow it.
     pub(crate) is_granted: bool,
 }
 
 /// The state of a server, and what led to it.
 struct StateRecord {
-    /// The number of changes so far, by which waiters tell a new failure from an old one.
+    /// The number of state changes so far. Waiting callers use it to tell a new failure from an old one.
     changes: u64,
     state: ServerState,
     /// The last failure since the server was last [settled](ServerState::is_settled).
@@ -91,31 +92,32 @@ pub struct Upstream {
     pub(crate) origin: Arc<Origin>,
     /// How the server is started or reached, and its settings.
     pub spec: ServerSpec,
-    /// The roots that it is told of.
+    /// The roots that are shown to the server.
     pub(crate) roots: Roots,
-    /// The roots that it may be told of, as far as they are there.
+    /// The roots that the server may see. Those whose folders exist are shown.
     allowed_roots: Mutex<Vec<AllowedRoot>>,
     state: RwLock<StateRecord>,
-    /// Told to all who wait for another state, in the order in which they came.
+    /// Notifies all waiters of a new state, in the order in which they came.
     state_changed: Notify,
     live: RwLock<Option<Connection>>,
     lists: RwLock<Lists>,
     is_wanted: AtomicBool,
-    /// Whether it was allowed to start before: what is allowed once covers restarts.
+    /// Whether the server was allowed to start before. One permission is valid for restarts too.
     is_start_allowed: AtomicBool,
     pub(super) wanted: Notify,
     pub(super) stopping: watch::Sender<bool>,
     pub(super) rereading: Notify,
-    /// A request did not reach it.
+    /// Notified when a request did not reach the server.
     pub(super) checking: Notify,
-    /// Resources whose changes are followed, with how many follow each.
+    /// Resources whose changes are followed, with the number of followers of each.
     pub(super) followed: Mutex<BTreeMap<Arc<str>, usize>>,
     pub(super) followed_changed: Notify,
-    /// Those of them that the live connection is subscribed to.
+    /// The followed resources that the live connection is subscribed to.
     pub(super) heard: Mutex<BTreeSet<Arc<str>>>,
-    /// Resources without followers, and since when. They are unsubscribed a little later.
+    /// Resources without followers, with the time at which the last follower left. They are
+    /// unsubscribed a little later.
     left: Mutex<BTreeMap<Arc<str>, Instant>>,
-    /// Counts the beginnings and the ends of reading the lists: an odd number while it goes on.
+    /// Counts when reading the lists begins and ends. The number is odd during a reading.
     pub(super) listed: watch::Sender<u64>,
 }
 
@@ -186,7 +188,7 @@ impl Upstream {
         *self.lists.write() = lists;
     }
 
-    /// The connection, if there is one now.
+    /// The current connection, if there is one.
     pub fn live(&self) -> Option<Connection> {
         self.live.read().as_ref().cloned()
     }
@@ -201,7 +203,7 @@ impl Upstream {
         self.wanted.notify_one();
     }
 
-    /// Forgets that the server was needed; it waits for the next time.
+    /// Forgets that the server was needed. It is then started when it is next needed.
     pub(super) fn forget_want(&self) {
         self.is_wanted.store(false, Ordering::Release);
     }
@@ -231,12 +233,12 @@ impl Upstream {
         }
     }
 
-    /// Asks for the lists to be read again.
+    /// Requests that the lists are read again.
     pub fn reread_lists(&self) {
         self.rereading.notify_one();
     }
 
-    /// Asks for the lists to be read again if the server says that they are out of date.
+    /// Requests that the lists are read again if they are out of date, according to the server.
     pub fn reread_stale_lists(&self) {
         let is_stale = self
             .lists
@@ -248,10 +250,10 @@ impl Upstream {
         }
     }
 
-    /// Reads the lists again and waits until that is done, if the server is ready.
+    /// If the server is ready, reads the lists again and waits until this is done.
     pub async fn refresh(&self) {
         let mut listed = self.listed.subscribe();
-        // A reading that is under way began before this was asked; the next one counts.
+        // A reading that is under way began before this request, so wait for the next one.
         let now = *listed.borrow_and_update();
         let wanted = if now.is_multiple_of(2) {
             now + 2
@@ -260,7 +262,7 @@ impl Upstream {
         };
         self.reread_lists();
         loop {
-            // What changes from here on is heard.
+            // Register before checking, so that no change is missed.
             let changed = self.state_changed.notified();
             if !self.state.read().state.is_ready() || *listed.borrow_and_update() >= wanted {
                 return;
@@ -273,14 +275,14 @@ impl Upstream {
         }
     }
 
-    /// Waits until the server is ready, failed, or waits to be asked for. A server that is being
-    /// restarted after a failure is waited for as long as one start may take, and no longer.
+    /// Waits until the server is ready, has failed, or is idle. A server that is being restarted
+    /// after a failure is waited for only as long as one start may take.
     pub async fn settled(&self) -> ServerState {
         self.settled_since(time::Instant::now()).await
     }
 
-    /// As [`settled`](Self::settled), for those who have waited since `began`, perhaps for other
-    /// servers.
+    /// Like [`settled`](Self::settled), for callers that have waited since `began`, perhaps for
+    /// other servers.
     pub async fn settled_since(&self, began: time::Instant) -> ServerState {
         let settled =
             |record: &StateRecord| record.state.is_settled().then(|| record.state.clone());
@@ -291,10 +293,10 @@ impl Upstream {
         }
     }
 
-    /// Waits until the state is one that something can be found in.
+    /// Waits until `find` returns a value for the state, and returns that value.
     async fn state_in<T>(&self, find: impl Fn(&StateRecord) -> Option<T>) -> T {
         loop {
-            // What changes from here on is heard.
+            // Register before checking, so that no change is missed.
             let changed = self.state_changed.notified();
             let found = find(&self.state.read());
             match found {
@@ -305,20 +307,22 @@ impl Upstream {
     }
 
     /// Waits until the server has failed and the time that one start may take is over, counted from
-    /// `began`. Before its first failure a server may be waiting for the user's consent, which has no
-    /// time limit.
+    /// `began`. Before its first failure a server may be waiting for the user's consent, which has
+    /// no time limit.
     async fn failed_for_a_start(&self, began: time::Instant) -> Arc<ServerFailure> {
         time::sleep(self.spec.start_timeout.saturating_sub(began.elapsed())).await;
         self.state_in(|record| record.failure.clone()).await
     }
 
-    /// The connection, started if necessary.
+    /// Returns the connection, and starts the server if necessary.
     ///
     /// # Errors
-    /// Why the server is not available. While it is paused after many failures, this fails at once;
-    /// while it fails and is restarted, after the time that one start may take.
+    /// The reason why the server is not available. While the server is paused after many failures,
+    /// this fails at once. While it fails and is restarted, this fails after the time that one
+    /// start may take.
     pub async fn connection(&self) -> Result<Connection, Arc<ServerFailure>> {
-        // A server at a URL that did not answer may be back, and if it is not, that is said at once.
+        // Use a connection to a URL that did not answer: the server may be back, and if it is not,
+        // the request fails soon.
         if let Some(connection) = self.live()
             && !connection.has_ended()
         {
@@ -342,7 +346,7 @@ impl Upstream {
         self.start_soon();
         let mut failed = std::pin::pin!(self.failed_for_a_start(time::Instant::now()));
         loop {
-            // What changes from here on is heard.
+            // Register before checking, so that no change is missed.
             let changed = self.state_changed.notified();
             {
                 let now = self.state.read();
@@ -351,7 +355,7 @@ impl Upstream {
                         return Err(failure.clone());
                     }
                     ServerState::Removed => return Err(gone("it was removed")),
-                    // It was started for this call, and ended before the call could use it.
+                    // The server was started for this call, and ended before the call could use it.
                     ServerState::Idle => self.start_soon(),
                     _ => {}
                 }
@@ -381,7 +385,7 @@ impl Upstream {
         }
     }
 
-    /// Takes a root back. Says whether the server had it.
+    /// Withdraws a root. Returns whether the server had it.
     pub(crate) fn disallow_root(&self, uri: &str) -> bool {
         let mut allowed = self.allowed_roots.lock();
         let before = allowed.len();
@@ -389,7 +393,7 @@ impl Upstream {
         allowed.len() != before
     }
 
-    /// Tells the server of these roots, if they are others than before.
+    /// Shows these roots to the server, if they differ from the previous ones.
     pub(crate) fn show_roots(&self, roots: Vec<Root>) {
         if self.roots.list() != roots {
             self.roots.replace(roots);
@@ -401,15 +405,15 @@ impl Upstream {
         self.followed.lock().keys().cloned().collect()
     }
 
-    /// Follows the changes of a resource; undone by [`unfollow`](Self::unfollow).
+    /// Follows the changes of a resource, until [`unfollow`](Self::unfollow) is called.
     pub fn follow(&self, uri: &Arc<str>) {
         *self.followed.lock().entry(uri.clone()).or_default() += 1;
         self.followed_changed.notify_one();
     }
 
-    /// The same for a resource that the live connection is subscribed to already, so that no change
-    /// was missed. If another follower left a moment ago, its unsubscribe request may reach the
-    /// server after that subscription; then the resource counts as possibly changed.
+    /// Follows a resource that the live connection is already subscribed to, so that no change was
+    /// missed. If another follower left a moment ago, its unsubscribe request may reach the server
+    /// after that subscription; then the resource is treated as possibly changed.
     pub fn follow_subscribed(&self, uri: &Arc<str>) {
         let left = self.left.lock().get(uri).copied();
         if left.is_none_or(|left| left.elapsed() > LEAVING) {
@@ -418,7 +422,7 @@ impl Upstream {
         self.follow(uri);
     }
 
-    /// The opposite of [`follow`](Self::follow).
+    /// Undoes one [`follow`](Self::follow).
     pub fn unfollow(&self, uri: &str) {
         let mut followed = self.followed.lock();
         if let Some(count) = followed.get_mut(uri) {
@@ -465,7 +469,7 @@ mod tests {
         upstream.follow_subscribed(&uri);
         assert!(is_heard());
         upstream.unfollow(&uri);
-        // The end of the first subscription may reach the server after this one.
+        // The request that ends the first subscription may reach the server after this one.
         upstream.follow_subscribed(&uri);
         assert!(!is_heard());
         upstream.unfollow(&uri);

@@ -1,8 +1,9 @@
-//! Answers of the host to requests of servers: forms, visits, sampling.
+//! The host's answers to requests of servers: forms, visits and sampling.
 //!
-//! A question counts only while the server works on a call. It carries the id of the server, and the
-//! conversation of the call that it came with: over Streamable HTTP the call's own stream says so. Over
-//! a pipe it is known where all calls that the server works on belong to one.
+//! A question is accepted only while the server works on a call. It carries the id of the server,
+//! and the conversation of the call that it belongs to. Over Streamable HTTP the stream on which it
+//! arrives identifies the call. On a pipe the conversation is known only if all calls in flight
+//! belong to the same one.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use crate::{
     sampling::{SamplingError, SamplingModel, SamplingRequest},
 };
 
-/// How many tokens of context a sampling request may be given. It is what a small model holds.
+/// How many tokens of context are added to a sampling request. A small model can hold this many.
 const MAX_CONTEXT_TOKENS: u64 = 8_192;
 
 /// The answers for one server. Capabilities that cannot be answered are not declared.
@@ -57,7 +58,7 @@ pub(super) fn answers(shared: &Arc<Shared>, server: &Upstream) -> Answers {
     }
 }
 
-/// What a server is told when the model gives no answer.
+/// The error that a server gets when the model gives no answer.
 fn refusal(error: SamplingError) -> Refusal {
     match error.downcast::<ErrorObject>() {
         Ok(error) => Refusal::Error(*error),
@@ -65,7 +66,7 @@ fn refusal(error: SamplingError) -> Refusal {
     }
 }
 
-/// A server that asks.
+/// A server that asks a question.
 #[derive(Clone)]
 struct Asked {
     shared: Arc<Shared>,
@@ -150,8 +151,8 @@ impl Asked {
         }
     }
 
-    /// sampling: there should be a user who can see and change the prompt before it goes to the
-    /// model, and the answer before it goes to the server.
+    /// sampling: there SHOULD be a user who can see and change the prompt before it is sent to the
+    /// model, and the answer before it is sent to the server.
     async fn sample(
         &self,
         model: &dyn SamplingModel,
@@ -182,8 +183,8 @@ impl Asked {
         reviewed.map_err(|_| Refusal::Declined)
     }
 
-    /// Adds the resources of the conversation that the server asks for and may have. The server gets
-    /// them only as far as the model's answer shows them, and that is checked too.
+    /// Adds the resources of the conversation that the server asks for and may have. The server
+    /// sees them only as far as the model's answer reveals them, and that answer is checked too.
     async fn add_context(&self, party: Party<'_>, request: &mut CreateMessageRequestParams) {
         let wanted = request.include_context.take();
         let Some(conversation) = party.conversation else {

@@ -1,4 +1,4 @@
-//! `HostBuilder`: the servers, the policy and the user interface of a host.
+//! `HostBuilder`: configures the servers, the policy and the user interface of a host.
 
 use std::{
     path::{Path, PathBuf},
@@ -27,13 +27,14 @@ use crate::{
     sampling::SamplingModel,
 };
 
-/// Builds a [`Host`]: its servers, its policy and its user interface. Made by [`Host::builder`] and
-/// [`Host::load`]; run with [`open`](Self::open).
+/// Configures a [`Host`]: its servers, its policy and its user interface. [`Host::builder`] and
+/// [`Host::load`] make one, and [`open`](Self::open) runs the host.
 ///
-/// Without a policy, the user is asked before a server is started, a tool is called, a prompt goes
-/// to a model or a root is shared; resources and prompts that the application asks for are read
-/// without a question. Without a user interface, everything that needs the user's consent is
-/// denied, so a host without a user needs a [`policy`](Self::policy) or [`grants`](Self::grants).
+/// Without a policy, the user is asked before a server is started, a tool is called, a sampling
+/// request is sent to a model or a root is shared; resources and prompts that the application
+/// requests are read without asking. Without a user interface, everything that needs the user's
+/// consent is denied, so a host without a user needs a [`policy`](Self::policy) or
+/// [`grants`](Self::grants).
 ///
 /// ```no_run
 /// use turnbuckle_host::{ActionKind, Host, Rules, ServerSpec};
@@ -109,17 +110,18 @@ impl HostBuilder {
     }
 
     /// Adds the servers of a config file, in the format of any of the supported hosts. It may be
-    /// called several times. Of two servers with one name the first counts, and the other is
-    /// [reported](Host::notes). Servers that are added in code come before those of files.
+    /// called several times. If two servers have the same name, the first one is used and the other
+    /// is [reported](Host::notes). Servers that are added in code come before those of files.
     ///
     /// The file is read again by [`Host::reload`], and when it changes after
-    /// [`watch_files`](Self::watch_files). Use [`config::ConfigFiles`](crate::config::ConfigFiles) to
-    /// find the config files that a user has, and [`entry`](Self::entry) to use a single server of
-    /// one.
+    /// [`watch_files`](Self::watch_files). Use [`config::ConfigFiles`](crate::config::ConfigFiles)
+    /// to find the config files that a user has, and [`entry`](Self::entry) to use a single server
+    /// of a file.
     ///
     /// # Errors
     /// [`ConfigError`] if the file cannot be read, is larger than 16 MiB, is malformed, or has no
-    /// section with servers. A problem with one entry is reported, and the others are used.
+    /// section with servers. A problem of a single entry is [reported](Host::notes), and the others
+    /// are used.
     pub fn load(mut self, path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
         crate::config::File::open(path)?;
@@ -129,8 +131,8 @@ impl HostBuilder {
 
     /// Adds a server from code. The id is its name in the catalog, in rules and in the audit log.
     ///
-    /// With several servers the id is also the prefix of their tools, as in `git__log`, so a short
-    /// id of letters, digits, `_` and `-` reads best. Add servers to a running host with
+    /// If the host has several servers, the id is also the prefix of their tools, as in `git__log`,
+    /// so a short id of letters, digits, `_` and `-` reads best. Add servers to a running host with
     /// [`Host::add`].
     pub fn server(mut self, id: impl Into<ServerId>, spec: ServerSpec) -> Self {
         self.servers.push((id.into(), spec));
@@ -147,32 +149,32 @@ impl HostBuilder {
         self
     }
 
-    /// Sets where variables of config files (`${VAR}`, `${input:id}`) get their values. Defaults to
-    /// [`Environment`]: the environment of the process, and for inputs the default that the file
-    /// declares.
+    /// Sets the source of values for variables in config files (`${VAR}`, `${input:id}`). Defaults
+    /// to [`Environment`], which takes variables from the environment of the process, and gives
+    /// inputs the default that the file declares.
     ///
-    /// Implement [`Variables`] to ask the user for inputs such as keys. An entry with a variable
-    /// that has no value is not used, and [reported](Host::notes).
+    /// Implement [`Variables`] to ask the user for inputs such as keys. An entry that uses a
+    /// variable without a value is left out and [reported](Host::notes).
     pub fn variables(mut self, variables: impl Variables + Send + Sync + 'static) -> Self {
         self.variables = Arc::new(variables);
         self
     }
 
-    /// Lets config files approve tools: those that they name in `alwaysAllow` or `autoApprove` are
+    /// Lets config files approve tools: tools that they name in `alwaysAllow` or `autoApprove` are
     /// called without asking.
     ///
-    /// Without it these keys are reported as not honoured: a file of a project comes with the
-    /// project, and its author is not the user whose consent counts.
+    /// By default these keys have no effect and are reported. A project contains its own config
+    /// file, and the author of the project is not the user whose consent is needed.
     pub fn trust_approvals_of_files(mut self) -> Self {
         self.approvals = Approvals::Trusted;
         self
     }
 
     /// Reads config files again when they change; they are checked once a second. Servers whose
-    /// entries are unchanged keep their connections, as with [`Host::reload`]. If a new file cannot
-    /// be read, the servers stay as they are and the error is logged.
+    /// entries are unchanged keep their connections, as with [`Host::reload`]. If a changed file
+    /// cannot be read, the servers stay as they are and the error is logged.
     ///
-    /// Without it files are read again only by [`Host::reload`]. Files of single
+    /// By default files are read again only by [`Host::reload`]. Files of single
     /// [entries](Self::entry) are not watched.
     pub fn watch_files(mut self) -> Self {
         self.watch = Watch::On;
@@ -181,34 +183,35 @@ impl HostBuilder {
 
     /// Keeps the lists of servers in this folder from one run to the next. A server with
     /// [`Start::OnDemand`](crate::Start::OnDemand) is then in the catalog before it runs, and is
-    /// started by the first call of one of its tools.
+    /// started by the first call to one of its tools.
     ///
-    /// Without it such a server has no tools in the catalog until something starts it. The files
-    /// are a cache: they may be deleted at any time, and one that cannot be written is logged.
+    /// Without kept lists such a server has no tools in the catalog until something starts it. The
+    /// files are a cache and may be deleted at any time. If a file cannot be written, the error is
+    /// logged.
     pub fn keep_lists(mut self, folder: impl Into<PathBuf>) -> Self {
         self.lists = Some(folder.into());
         self
     }
 
-    /// Sets the policy that decides what may happen: [`Rules`], a function, or your own [`Policy`].
-    /// A second call replaces the first.
+    /// Sets the policy that decides about all actions: [`Rules`], a function, or your own
+    /// [`Policy`]. A second call replaces the first.
     ///
     /// Defaults to empty [`Rules`], which ask the user about everything except what the application
-    /// reads itself and questions of servers, which are shown.
+    /// itself reads. Questions of servers are shown.
     pub fn policy(mut self, policy: impl Policy) -> Self {
         self.policy = Box::new(policy);
         self
     }
 
     /// Stores what the user allows with [`Scope::Always`](crate::Scope::Always) in this file, and
-    /// loads the grants that are in it. The file is TOML, and users may edit it; changes are
+    /// loads the grants that it contains. The file is TOML, and users may edit it; changes are
     /// noticed within about a second. Several programs may share it.
     ///
-    /// Without it such grants last as long as the host.
+    /// Without a file such grants last as long as the host.
     ///
     /// # Errors
-    /// [`GrantFileError`] if the file exists and cannot be used. A file that does not exist is
-    /// created with the first grant.
+    /// [`GrantFileError`] if the file exists but cannot be used. A missing file is created with the
+    /// first grant.
     pub fn grants(mut self, path: impl Into<PathBuf>) -> Result<Self, GrantFileError> {
         self.grants = Grants::open(path.into())?;
         Ok(self)
@@ -221,26 +224,26 @@ impl HostBuilder {
         self
     }
 
-    /// Writes an audit log of calls, decisions and answers, to a file or to a function. Without
-    /// one, nothing is recorded. Names of arguments are recorded, and never their values.
+    /// Writes an audit log of calls, decisions and answers to a file or to a function. Without it
+    /// nothing is recorded. The names of arguments are recorded, but never their values.
     pub fn audit(mut self, audit: Audit) -> Self {
         self.audit = audit;
         self
     }
 
-    /// Sets the model that servers may use by sampling. Without one, sampling is not declared, and
-    /// servers cannot ask for it.
+    /// Sets the model that answers the sampling requests of servers. Without a model the host does
+    /// not declare sampling, and servers cannot request it.
     ///
     /// The policy and the user see each request before the model does, and each answer before the
-    /// server does. `turnbuckle-models` has implementations; a function from
+    /// server does. `turnbuckle-models` has implementations. A function from
     /// [`SamplingRequest`](crate::SamplingRequest) to a future is a model too.
     pub fn model(mut self, model: impl SamplingModel) -> Self {
         self.model = Some(Arc::new(model));
         self
     }
 
-    /// Adds a root that every server sees, if the policy allows it. Add a root for one server with
-    /// [`ServerSpec::root`], and while the host runs with [`Host::share_root`].
+    /// Adds a root that every server sees, if the policy allows it. Use [`ServerSpec::root`] to add
+    /// a root for one server, and [`Host::share_root`] to add one while the host runs.
     ///
     /// A root is shown to servers while its folder exists.
     pub fn root(mut self, root: Root) -> Self {
@@ -249,21 +252,21 @@ impl HostBuilder {
     }
 
     /// Sets which environment variables of this process the processes of servers inherit. Defaults
-    /// to all except the keys of models.
+    /// to all except the API keys of models.
     pub fn inherit(mut self, variables: InheritedVariables) -> Self {
         self.inherited = variables;
         self
     }
 
-    /// Sets how soon servers that fail are started again. The defaults, from a pause of 100 ms to a
-    /// rest of one minute, are in [`Pacing`].
+    /// Sets how soon servers are restarted after a failure. The defaults, from a pause of 100 ms to
+    /// a rest of one minute, are in [`Pacing`].
     pub fn pacing(mut self, pacing: Pacing) -> Self {
         self.pacing = pacing;
         self
     }
 
     /// Calls `listener` with every log message of every server. It runs where messages are read, so
-    /// it must not block; send messages to a channel if handling them takes time.
+    /// it must not block; send the messages to a channel if handling them takes time.
     ///
     /// Which messages servers send is set with [`ServerSpec::log_level`] and
     /// [`HostCall::log_level`](crate::HostCall::log_level).
@@ -275,7 +278,7 @@ impl HostBuilder {
         self
     }
 
-    /// Calls `listener` with every message to and from every server: for logs, recordings and
+    /// Calls `listener` with every message to and from every server, for logs, recordings and
     /// tests. It runs where messages are sent and read, so it must not block. Secrets are not
     /// masked.
     pub fn on_wire(
@@ -290,7 +293,7 @@ impl HostBuilder {
     /// certificates. The function gets the id of the server and the target as the config describes
     /// it, and returns the target to use.
     ///
-    /// Use it to give a server an OAuth sign-in: config files cannot name one.
+    /// Use it to give a server an OAuth sign-in, which config files cannot describe.
     #[cfg(feature = "http")]
     pub fn reach_with(
         mut self,
@@ -300,17 +303,17 @@ impl HostBuilder {
         self
     }
 
-    /// Runs the host: servers that are not started on demand are started in the background. It does
-    /// not wait for them; call [`Host::ready`] for that.
+    /// Runs the host: servers that are not started on demand are started in the background. This
+    /// does not wait for them; call [`Host::ready`] for that.
     ///
-    /// A config file that was readable in [`load`](Self::load) and is not any more adds no servers,
-    /// and is reported in [`Host::notes`].
+    /// If a config file was readable in [`load`](Self::load) but is no longer readable, it adds no
+    /// servers and is reported in [`Host::notes`].
     ///
     /// # Panics
-    /// Outside of a Tokio runtime.
+    /// Panics outside of a Tokio runtime.
     ///
     /// # Cancel safety
-    /// Dropping the future ends what has begun.
+    /// Dropping the future ends the servers that were already started.
     #[expect(
         clippy::unused_async,
         reason = "servers are started as tasks, and only async code is sure to have a runtime"
@@ -341,7 +344,7 @@ impl HostBuilder {
         });
         let (servers, notes) = match plan.read() {
             Ok(read) => read,
-            // Each file was read a moment ago; one that is gone since then adds no servers.
+            // Each file was read a moment ago. A file that is gone since then adds no servers.
             Err(error) => {
                 let (servers, mut notes) = plan.read_own();
                 notes.push(plan::note(&error));

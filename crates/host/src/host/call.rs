@@ -1,4 +1,4 @@
-//! `tools/call` through the host: lookup, consent, request, audit log.
+//! `tools/call` through the host: lookup, consent, request and audit log.
 
 use std::{future::IntoFuture, time::Duration};
 
@@ -19,8 +19,8 @@ use crate::{
     id::{ConversationId, ServerId},
 };
 
-/// A call of a tool. It is sent when it is awaited, and gives the [`ToolOutput`]; made by
-/// [`Host::call`] and [`Conversation::call`](crate::Conversation::call).
+/// A call of a tool, made by [`Host::call`] and [`Conversation::call`](crate::Conversation::call).
+/// Awaiting it sends the call and returns the [`ToolOutput`].
 ///
 /// The tool is found in the catalog by its name in the host. The policy, and if necessary the user,
 /// must allow the call. Then it is sent to the server, which is started if necessary. If the server
@@ -30,8 +30,8 @@ use crate::{
 /// interface and model.
 ///
 /// # Cancel safety
-/// Dropping the future cancels the call and tells the server. While the user is being asked, it
-/// withdraws the question. A call that was sent is `cancelled` in the audit log.
+/// Dropping the future cancels the call and notifies the server. If the user is being asked, the
+/// question is withdrawn. The audit log records a call that was sent as `cancelled`.
 #[must_use = "nothing is sent before it is awaited"]
 pub struct HostCall<'a> {
     host: &'a Host,
@@ -70,8 +70,8 @@ impl Host {
     /// ```
     ///
     /// # Errors
-    /// Nothing was sent unless it is [`HostError::Call`]. A tool that ran and failed is not an
-    /// error here: [`ToolOutput::ok`] turns its output into one.
+    /// Nothing was sent unless the error is [`HostError::Call`]. A tool that ran and failed is not
+    /// an error here: [`ToolOutput::ok`] turns its output into one.
     ///
     /// - [`HostError::Unknown`]: no server has a tool of this name. The error has the most similar
     ///   name.
@@ -105,18 +105,19 @@ impl<'a> HostCall<'a> {
     }
 
     /// Sets how long the call may take, counted from the moment it is sent. Overrides the server's
-    /// [`call_timeout`](crate::ServerSpec::call_timeout); one minute if neither is set. Time in
-    /// which the user is asked or the server is started does not count.
+    /// [`call_timeout`](crate::ServerSpec::call_timeout); one minute if neither is set. The time
+    /// for asking the user or starting the server is not counted.
     ///
-    /// When it is over, the call fails with [`CallError::Deadline`] and is cancelled at the server.
-    /// Each progress notification renews it if [`progress`](Self::progress) is set.
+    /// When the time is over, the call fails with [`CallError::Deadline`] and is cancelled at the
+    /// server. If [`progress`](Self::progress) is set, each progress notification renews the
+    /// deadline.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Asks for progress notifications, and calls `listener` with each, before the result. Each
-    /// notification renews the deadline. Servers may send none.
+    /// Requests progress notifications, and calls `listener` with each one before the call returns.
+    /// Each notification renews the deadline. Servers need not send any.
     pub fn progress(
         mut self,
         listener: impl FnMut(ProgressNotificationParams) + Send + 'a,
@@ -125,27 +126,28 @@ impl<'a> HostCall<'a> {
         self
     }
 
-    /// Asks for log messages of this severity and above while the call runs. [`on_log`](Self::on_log)
-    /// and [`HostBuilder::on_log`](crate::HostBuilder::on_log) receive them.
+    /// Requests log messages of this severity and above while the call runs.
+    /// [`on_log`](Self::on_log) and [`HostBuilder::on_log`](crate::HostBuilder::on_log) receive
+    /// them.
     ///
-    /// A session of the older revisions has one level for everything: it is lowered to this one, and
-    /// stays there. A server without the logging capability is not asked.
+    /// In the older revisions a session has one level for all its calls: it is lowered to this
+    /// level and stays there. A server without the logging capability does not get the request.
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
         self.log_level = Some(level);
         self
     }
 
-    /// Calls `listener` with each log message of the tool's server while the call runs. Messages about
-    /// other calls of that server at the same time are among them, also of other conversations:
-    /// on a pipe nothing says which call a message belongs to.
+    /// Calls `listener` with each log message of the tool's server while the call runs. This
+    /// includes messages about other calls to that server at the same time, also of other
+    /// conversations: on a pipe nothing shows which call a message belongs to.
     pub fn on_log(mut self, listener: impl FnMut(Logged) + Send + 'a) -> Self {
         self.logs = Some(Box::new(listener));
         self
     }
 
-    /// Adds a member to the request's `_meta`, for servers that expect one. Members of the protocol
-    /// itself are not overwritten. Keys should have a prefix, as in `com.example/order`. With a key
-    /// that the specification does not allow, the call fails before the user is asked.
+    /// Adds a member to the request's `_meta`, for servers that expect one. It does not overwrite
+    /// members of the protocol itself. Keys should have a prefix, as in `com.example/order`. If the
+    /// specification does not allow the key, the call fails before the user is asked.
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta.push((key.into(), value.into()));
         self
@@ -161,7 +163,7 @@ impl<'a> HostCall<'a> {
                 unknown("tool", &self.name, names)
             })
         })?;
-        // The policy and the user see what is sent: an object with names.
+        // The policy and the user see what is sent: an object of named arguments.
         let named = self.arguments.and_then(|given| given.for_tool(tool.tool()));
         let mut arguments = named.map_err(|source| CallError::Unwritable {
             method: "tools/call".into(),
@@ -229,10 +231,11 @@ impl<'a> IntoFuture for HostCall<'a> {
     }
 }
 
-/// How many log messages that came before an answer are handed over after it. More do not wait.
+/// How many log messages that arrived before the answer are still delivered after it. At most this
+/// many wait.
 const MAX_LATE_LOGS: usize = 1024;
 
-/// Waits for a call, and hands over the log messages that come before its answer.
+/// Waits for a call, and delivers the log messages that arrive before its answer.
 async fn with_logs(
     call: ClientCall<'_, ToolOutput>,
     mut logs: LogStream,
@@ -241,13 +244,13 @@ async fn with_logs(
     let mut call = call.into_future();
     let outcome = loop {
         tokio::select! {
-            // A server that floods its log must hold up neither the answer nor the deadline.
+            // A server that floods its log must not delay the answer or the deadline.
             biased;
             outcome = &mut call => break outcome,
             Some(logged) = logs.next() => listener(logged),
         }
     };
-    // Messages that were sent before the answer are here when the answer is.
+    // When the answer is here, messages that were sent before it have arrived too.
     for _ in 0..MAX_LATE_LOGS {
         tokio::select! {
             biased;
@@ -258,7 +261,7 @@ async fn with_logs(
     outcome
 }
 
-/// basic, `_meta`: keys have a grammar. Checked before the user is asked about the call.
+/// basic, `_meta`: keys must follow a grammar. Checked before the user is asked about the call.
 fn check_meta(meta: &[(String, Value)]) -> Result<(), CallError> {
     let Some((key, _)) = meta.iter().find(|(key, _)| !is_meta_key(key)) else {
         return Ok(());
@@ -297,7 +300,7 @@ fn describe(outcome: &Result<ToolOutput, CallError>) -> &'static str {
     }
 }
 
-/// Writes a call down when it is over, also when it is given up.
+/// Writes a call to the audit log when it ends, also when it is dropped.
 struct AuditedCall<'a> {
     audit: &'a Audit,
     began: Instant,

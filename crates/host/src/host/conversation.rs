@@ -12,14 +12,14 @@ use crate::{
     id::{ConversationId, ServerId},
 };
 
-/// A conversation of a host: the unit for which a user can allow something, and to which resources
-/// are attached. Made by [`Host::conversation`].
+/// A conversation of a host, made by [`Host::conversation`]. A user can allow actions for one
+/// conversation, and resources are attached to it.
 ///
 /// Use one for each chat or each task of an agent. Calls without a conversation can be allowed once
 /// or always, but not "for this conversation".
 ///
-/// When it is dropped, its grants end and its attachments are released. Calls that run in it borrow
-/// it, so they end before.
+/// Dropping it ends its grants and releases its attachments. Calls in a conversation borrow it, so
+/// they end first.
 #[derive(Debug)]
 pub struct Conversation {
     host: Host,
@@ -34,19 +34,19 @@ impl Conversation {
         }
     }
 
-    /// Its id. Questions to the user and the audit log carry it, so that an application can tell
-    /// which of its conversations they belong to.
+    /// The id of the conversation. Questions to the user and the audit log carry it, so that an
+    /// application can tell which of its conversations they belong to.
     pub fn id(&self) -> ConversationId {
         self.id
     }
 
-    /// The host it belongs to, for example to look at the [catalog](Host::catalog).
+    /// The host that the conversation belongs to, for example to look at the [catalog](Host::catalog).
     pub fn host(&self) -> &Host {
         &self.host
     }
 
     /// Calls a tool in this conversation: grants for the conversation apply, and questions of the
-    /// server carry its id. Otherwise as [`Host::call`], with the same errors.
+    /// server carry its id. It is otherwise like [`Host::call`], with the same errors.
     pub fn call(&self, name: impl Into<String>, arguments: impl Serialize) -> HostCall<'_> {
         HostCall::new(&self.host, name.into(), &arguments).in_conversation(self.id)
     }
@@ -76,23 +76,23 @@ impl Conversation {
             .await
     }
 
-    /// Reads a resource and attaches it as context. Its changes are followed, and
-    /// [`context`](Self::context) reads it again if it is out of date. Returns what was read. A
-    /// resource that is attached already is read again and replaced.
+    /// Reads a resource and attaches it as context. The host follows its changes, and
+    /// [`context`](Self::context) reads it again if it is out of date. Returns the attachment. A
+    /// resource that is already attached is read again and replaced.
     ///
     /// # Errors
-    /// As [`Host::read`]. Nothing is attached then; an older attachment of the same resource stays
-    /// and counts as stale.
+    /// The errors of [`Host::read`]. In this case nothing is attached. An older attachment of the
+    /// same resource stays and is stale.
     pub async fn attach(&self, uri: &str) -> Result<Arc<Attachment>, HostError> {
         let server = self.host.owner(uri)?;
         self.attach_from(server, uri).await
     }
 
-    /// Attaches a resource of this server, also if another server lists the same URI. See
+    /// Attaches a resource of this server, even if another server lists the same URI. See
     /// [`attach`](Self::attach).
     ///
     /// # Errors
-    /// As [`Host::read_from`].
+    /// The errors of [`Host::read_from`].
     pub async fn attach_from(
         &self,
         server: impl Into<ServerId>,
@@ -102,7 +102,7 @@ impl Conversation {
         let contexts = &self.host.inner.shared.contexts;
         let reading = contexts.reading(&server, uri);
         let read = self.host.read_in(Some(self.id), &server, uri).await;
-        // What could not be read is still out of date.
+        // An older attachment that could not be read again is still out of date.
         let read = read.inspect_err(|_| contexts.updated(&server, uri))?;
         let catalog = self.host.inner.catalog();
         let mut listed = catalog.resources().iter();
@@ -130,18 +130,18 @@ impl Conversation {
     }
 
     /// The attached resources, in the order in which they were attached, with the contents as they
-    /// were read. It never reads anything; [`context`](Self::context) does.
+    /// were read. This reads nothing; [`context`](Self::context) does.
     pub fn attachments(&self) -> Vec<Arc<Attachment>> {
         self.host.inner.shared.contexts.of(self.id)
     }
 
-    /// The attached resources to give to a model within a budget of about `max_tokens` tokens:
-    /// those that are meant for a model, the most important first. A resource is returned whole or
-    /// not at all; one that does not fit is skipped, and smaller ones after it may still fit.
-    /// Tokens are estimated, at four bytes each.
+    /// Returns the attached resources to give to a model within a budget of about `max_tokens`
+    /// tokens: only resources that are meant for a model, the most important first. A resource is
+    /// returned whole or not at all; one that does not fit is skipped, and smaller ones after it
+    /// may still fit. Tokens are estimated at four bytes each.
     ///
-    /// Resources that changed are read again; one that can no longer be read is returned with its
-    /// old contents.
+    /// Resources that changed are read again. If a resource can no longer be read, its old contents
+    /// are returned.
     ///
     /// # Cancel safety
     /// Dropping the future leaves the attachments as they are.

@@ -24,18 +24,18 @@ use crate::{
     names::Prefix,
 };
 
-/// A running host: many servers, one catalog, one policy. Clones share it.
+/// A running host: many servers, one catalog, one policy. Clones refer to the same host.
 ///
 /// A host keeps one [`Connection`] for each server, so one server never sees the messages or the
 /// credentials of another. Build it with [`Host::builder`] or [`Host::load`], then use
-/// [`catalog`](Self::catalog) to see what there is and [`call`](Self::call), [`read`](Self::read)
-/// and [`get_prompt`](Self::get_prompt) to use it. Use a [`Conversation`] where several
-/// conversations share one host.
+/// [`catalog`](Self::catalog) to see what the servers offer and [`call`](Self::call),
+/// [`read`](Self::read) and [`get_prompt`](Self::get_prompt) to use it. Use a [`Conversation`] if
+/// several conversations share one host.
 ///
-/// For one server and no questions of consent, a [`Client`](turnbuckle_client::Client) is enough.
+/// For a single server and without questions of consent, a [`Client`](turnbuckle_client::Client) is
+/// enough.
 ///
-/// When the last clone is dropped every server is ended without waiting; [`close`](Self::close)
-/// waits.
+/// Dropping the last clone ends every server without waiting; [`close`](Self::close) waits.
 #[derive(Clone)]
 pub struct Host {
     pub(super) inner: Arc<Inner>,
@@ -44,9 +44,9 @@ pub struct Host {
 pub(super) struct Inner {
     pub(super) shared: Arc<Shared>,
     pub(super) fleet: Fleet,
-    /// The catalog, and what it was made from: see [`Shared::changes`].
+    /// The catalog, and the value of [`Shared::changes`] that it was made at.
     catalog: RwLock<(u64, Arc<HostCatalog>)>,
-    /// Held while a catalog is made, so that it is made once.
+    /// Held while a catalog is made, so that only one caller makes it.
     making: Mutex<()>,
     pub(super) plan: tokio::sync::Mutex<Plan>,
     pub(super) notes: Mutex<Vec<ConfigNote>>,
@@ -68,9 +68,9 @@ pub struct ServerStatus {
 }
 
 impl Host {
-    /// Begins to build a host. It sends its name and version to every server.
+    /// Begins to build a host. The host sends this name and version to every server.
     ///
-    /// Nothing is started before [`HostBuilder::open`]. Use [`load`](Self::load) for a host that
+    /// No server is started before [`HostBuilder::open`]. Use [`load`](Self::load) for a host that
     /// takes all its servers from one config file.
     pub fn builder(name: impl Into<String>, version: impl Into<String>) -> HostBuilder {
         HostBuilder::new(Implementation::new(name, version))
@@ -90,8 +90,8 @@ impl Host {
     ///
     /// # Errors
     /// [`ConfigError`] if the file cannot be read, is malformed, or has no section with servers. An
-    /// entry that cannot be used is not an error: it is in [`notes`](Self::notes), and its server
-    /// is [`Failed`](ServerState::Failed).
+    /// entry that cannot be used is not an error: it is reported in [`notes`](Self::notes), and its
+    /// server is [`Failed`](ServerState::Failed).
     pub fn load(path: impl AsRef<Path>) -> Result<HostBuilder, ConfigError> {
         Self::builder("turnbuckle-host", env!("CARGO_PKG_VERSION")).load(path)
     }
@@ -119,7 +119,7 @@ impl Host {
 
     /// All servers and their states, in the order of the config files and the code.
     ///
-    /// Servers that are disabled or have failed are included. It never waits. Use
+    /// Servers that are disabled or have failed are included. This never waits. Use
     /// [`states`](Self::states) for a stream of changes.
     pub fn servers(&self) -> Vec<ServerStatus> {
         let all = self.inner.fleet.all();
@@ -131,15 +131,15 @@ impl Host {
         all.iter().map(status).collect()
     }
 
-    /// The state of a server; `None` if the host has no server with this id. It never waits; use
-    /// [`ready`](Self::ready) or [`start`](Self::start) to wait for a server.
+    /// The state of a server, or `None` if the host has no server with this id. This never waits;
+    /// use [`ready`](Self::ready) or [`start`](Self::start) to wait for a server.
     pub fn state(&self, server: impl Into<ServerId>) -> Option<ServerState> {
         let upstream = self.inner.fleet.find(&server.into())?;
         Some(upstream.state())
     }
 
-    /// A stream of the state changes of all servers, beginning now. Use it to show the servers in a
-    /// user interface.
+    /// Returns a stream of the state changes of all servers from now on. Use it to show the servers
+    /// in a user interface.
     ///
     /// ```no_run
     /// use turnbuckle_host::{Host, StateChange};
@@ -157,18 +157,18 @@ impl Host {
         StateStream::new(self.inner.shared.states.subscribe())
     }
 
-    /// Notes about the config files for the user: keys that are not honoured, entries that cannot
-    /// be used.
+    /// Notes about the config files for the user: keys without effect, and entries that cannot be used.
     ///
-    /// They are those of the last time that the files were read; [`reload`](Self::reload) replaces
+    /// They are from the last time that the files were read; [`reload`](Self::reload) replaces
     /// them. Problems with what servers offer are in [`HostCatalog::problems`].
     pub fn notes(&self) -> Vec<ConfigNote> {
         self.inner.notes.lock().clone()
     }
 
     /// Waits until each server is ready, has failed, or is idle until it is needed. A server that
-    /// never answers has failed when its start timeout is over; one that fails and is started again
-    /// is not waited for any longer than that either. A question to the user has no time limit.
+    /// never answers has failed when its start timeout is over. A server that fails and is
+    /// restarted is not waited for longer than that either. A question to the user has no time
+    /// limit.
     ///
     /// # Cancel safety
     /// Dropping the future changes nothing.
@@ -182,10 +182,10 @@ impl Host {
     /// Starts a server that is idle, has failed, or was not allowed to start, and waits until it is
     /// ready.
     ///
-    /// The policy decides first, and the user is asked again if they denied it before. It is not
-    /// needed before a call: calls start the server by themselves. Use it to start a server ahead
-    /// of its first call, or from a button in a user interface. Returns at once if the server is
-    /// ready.
+    /// The policy decides first, and a user who denied the start before is asked again. You need
+    /// not call it before a call, because calls start the server by themselves. Use it to start a
+    /// server ahead of its first call, or from a button in a user interface. Returns at once if the
+    /// server is ready.
     ///
     /// # Errors
     /// - [`HostError::NoServer`] if the host has no server with this id.
@@ -199,17 +199,17 @@ impl Host {
         let upstream = self.upstream(&server.into())?;
         loop {
             self.connected(&upstream).await?;
-            // A server on demand may have ended before it was ready.
+            // A server that is started on demand may have ended before it was ready.
             if !matches!(upstream.settled().await, ServerState::Idle) {
                 return Ok(());
             }
         }
     }
 
-    /// Adds a server while the host runs. A server with the same id is stopped and replaced; the new
-    /// one is started when the old one has ended.
+    /// Adds a server while the host runs. A server with the same id is stopped and replaced; the
+    /// new server is started when the old one has ended.
     ///
-    /// It does not wait for either. The new server is started in the background unless it is
+    /// This waits for neither. The new server is started in the background unless it is
     /// [`OnDemand`](crate::Start::OnDemand); [`start`](Self::start) waits for it. A server that was
     /// added here stays when the config files are read again.
     pub async fn add(&self, id: impl Into<ServerId>, spec: ServerSpec) {
@@ -222,9 +222,9 @@ impl Host {
     }
 
     /// Removes a server and waits for its end. Returns whether there was one. A server of a config
-    /// file comes back when the file is read again.
+    /// file is added again when the file is read again.
     ///
-    /// Calls that are in flight to it fail with [`HostError::Call`]. To keep a server in the list
+    /// Calls to it that are in flight fail with [`HostError::Call`]. To keep a server in the list
     /// without running it, use [`ServerSpec::disabled`].
     pub async fn remove(&self, id: impl Into<ServerId>) -> bool {
         let id = id.into();
@@ -235,13 +235,13 @@ impl Host {
         was_there
     }
 
-    /// What all servers offer, as far as it is known now. It never waits; lists that are out of
-    /// date are read again in the background.
+    /// What all servers offer, as currently known. This never waits; lists that are out of date are
+    /// read again in the background.
     ///
     /// Servers that are disabled, removed or have failed are left out, and so are tools that the
-    /// policy denies. Call [`ready`](Self::ready) first if the servers have just been started.
-    /// Without a change the same [`Arc`] is returned, so this is cheap to call before every turn of
-    /// a model.
+    /// policy denies. Call [`ready`](Self::ready) first if the servers have just been started. If
+    /// nothing changed, the same [`Arc`] is returned, so it is cheap to call this before every turn
+    /// of a model.
     pub fn catalog(&self) -> Arc<HostCatalog> {
         for upstream in self.inner.fleet.all() {
             upstream.reread_stale_lists();
@@ -280,9 +280,9 @@ impl Host {
 
     /// Reads the lists of all ready servers again, and waits until that is done.
     ///
-    /// Servers announce changes of their lists, and the host reads them again by itself. This is
-    /// for servers that announce nothing, for example behind a button "refresh". A list that cannot
-    /// be read keeps its old entries, and the problem is in [`HostCatalog::problems`].
+    /// Usually servers report changes of their lists, and the host reads them again by itself. Use
+    /// this for servers that report nothing, for example behind a "refresh" button. A list that
+    /// cannot be read keeps its old entries, and the problem is in [`HostCatalog::problems`].
     ///
     /// # Cancel safety
     /// Dropping the future does not stop the reading.
@@ -295,16 +295,16 @@ impl Host {
             .map(|upstream| tokio::spawn(async move { upstream.refresh().await }))
             .collect();
         for one in refreshing {
-            // It fails only when the runtime is going away.
+            // Waiting fails only when the runtime is shutting down.
             let _ = one.await;
         }
     }
 
-    /// The connection to a server, started if necessary: for requests that the host has no method
-    /// for.
+    /// Returns the connection to a server, which is started if necessary. Use it for requests that
+    /// the host has no method for.
     ///
     /// Requests sent over it bypass the policy, the user and the audit log. The connection is
-    /// closed when the server is removed or restarted; do not keep it for long.
+    /// closed when the server is removed or restarted, so do not keep it for long.
     ///
     /// # Errors
     /// [`HostError::NoServer`] if the host has no server with this id, and
@@ -332,22 +332,22 @@ impl Host {
         Conversation::new(self.clone())
     }
 
-    /// Ends every server and waits for them. A server that does not end by itself is killed; that
-    /// takes five seconds at most.
+    /// Ends every server and waits until all have ended. A server that does not end by itself is
+    /// killed, after five seconds at most.
     ///
     /// Afterwards the host has no servers. Dropping the last clone ends them too, without waiting.
     ///
     /// # Cancel safety
-    /// Dropping the future does not stop what has begun.
+    /// Dropping the future does not stop the servers from ending.
     pub async fn close(&self) {
         self.inner.fleet.close().await;
         self.inner.shared.catalog_changed();
     }
 
-    /// Why a tool is not in the catalog although a server has it: the server has failed and is not
-    /// running. `None` if no server is known to have such a tool.
+    /// Why a tool is missing from the catalog although a server has it: the server has failed and
+    /// is not running. Returns `None` if no server is known to have such a tool.
     ///
-    /// [`call`](Self::call) uses it for its error. Use it to tell a model why a tool that it saw
+    /// [`call`](Self::call) uses this for its error. Use it to tell a model why a tool that it saw
     /// earlier is gone. The error is a [`HostError::Unavailable`].
     pub fn why_missing(&self, tool: &str) -> Option<HostError> {
         let is_failed = |state: &ServerState| matches!(state, ServerState::Failed { .. });
@@ -391,7 +391,7 @@ pub(super) fn denial(
 }
 
 impl Inner {
-    /// The catalog of this moment, made again if anything changed.
+    /// Returns the current catalog, and makes a new one if anything changed.
     pub(super) fn catalog(&self) -> Arc<HostCatalog> {
         let wanted = self.shared.changes.load(Ordering::Acquire);
         if let Some(catalog) = self.known(wanted) {
@@ -412,10 +412,11 @@ impl Inner {
         (known.0 >= wanted).then(|| known.1.clone())
     }
 
-    /// The catalog of the servers in these states.
+    /// Makes the catalog of the servers in these states.
     fn make(&self, is_in: impl Fn(&ServerState) -> bool) -> HostCatalog {
         let all = self.fleet.all();
-        // By what is configured and not by what runs, so that names stay when a server fails.
+        // Use the configured servers and not the running ones, so that names do not change when a
+        // server fails.
         let used = all.iter().filter(|upstream| upstream.spec.is_enabled);
         let prefix = if used.count() > 1 {
             Prefix::Server
@@ -450,7 +451,7 @@ impl Inner {
     }
 }
 
-/// Whether a server has nothing to offer until it is started again.
+/// Whether a server offers nothing until it is started again.
 fn is_out(state: &ServerState) -> bool {
     matches!(
         state,

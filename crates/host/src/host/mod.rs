@@ -1,4 +1,4 @@
-//! `Host`: a running host.
+//! `Host`: the running host, its builder, and the operations on it.
 
 mod answers;
 mod builder;

@@ -1,4 +1,4 @@
-//! What the user allows servers for longer than one call: grants and roots.
+//! What the user allows servers beyond a single call: grants and roots.
 
 use turnbuckle_protocol::Root;
 
@@ -39,14 +39,14 @@ impl Host {
     /// Adds a root for one server, if the policy or the user allows it. The server is notified that
     /// its roots changed.
     ///
-    /// A root whose folder does not exist is kept back, and shown to the server as soon as the
-    /// folder is there. Roots that every server may see are set with
+    /// If the folder of a root does not exist, the root is held back and shown to the server as
+    /// soon as the folder exists. Set roots for every server with
     /// [`HostBuilder::root`](crate::HostBuilder::root).
     ///
     /// # Errors
     /// - [`HostError::NoServer`] if the host has no server with this id.
-    /// - [`HostError::Denied`] if the policy or the user denies it. The server then does not see
-    ///   the root, even if it did before.
+    /// - [`HostError::Denied`] if the policy or the user denies it. The server then does not see the root,
+    ///   even if it did before.
     pub async fn share_root(
         &self,
         server: impl Into<ServerId>,
@@ -64,12 +64,13 @@ impl Host {
         }
     }
 
-    /// Removes a root of a server, which is notified. Returns whether the server had it; `false`
-    /// too if there is no such server.
+    /// Removes a root of a server, and notifies the server. Returns whether the server had it;
+    /// `false` also if there is no such server.
     ///
-    /// The server may have read files below the root before. It comes back when the server is
-    /// restarted if it is one of [`HostBuilder::root`](crate::HostBuilder::root) or
-    /// [`ServerSpec::root`](crate::ServerSpec::root).
+    /// The server may already have read files below the root. If the root is one of
+    /// [`HostBuilder::root`](crate::HostBuilder::root) or
+    /// [`ServerSpec::root`](crate::ServerSpec::root), it is shared again when the server is
+    /// restarted.
     pub fn unshare_root(&self, server: impl Into<ServerId>, uri: &str) -> bool {
         let Some(upstream) = self.inner.fleet.find(&server.into()) else {
             return false;
@@ -80,7 +81,7 @@ impl Host {
     }
 
     /// The roots that a server sees now: those that were allowed and whose folders exist. Empty if
-    /// there is no such server. The roots of the settings are there once the server was started.
+    /// there is no such server. The roots of the settings are included once the server was started.
     pub fn roots_of(&self, server: impl Into<ServerId>) -> Vec<Root> {
         let upstream = self.inner.fleet.find(&server.into());
         upstream.map_or_else(Vec::new, |upstream| upstream.roots.list())

@@ -1,4 +1,4 @@
-//! The servers of a host, from config files and code.
+//! The servers of a host, collected from config files and code.
 
 use std::{fmt, path::PathBuf, sync::Arc};
 
@@ -11,16 +11,16 @@ use crate::{
 };
 
 /// A note about a config file for the user, from [`Host::notes`](crate::Host::notes) and
-/// [`Reloaded::notes`](crate::Reloaded::notes). Its `Display` is one line with the file and the
-/// server in front.
+/// [`Reloaded::notes`](crate::Reloaded::notes). Its `Display` is one line that begins with the file
+/// and the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigNote {
-    /// The file, if it is about one.
+    /// The file that the note is about, if any.
     pub file: Option<PathBuf>,
-    /// The server, if it is about one.
+    /// The server that the note is about, if any.
     pub server: Option<ServerId>,
-    /// The note: a key that is not honoured, an entry that cannot be used, a name that is taken.
+    /// The note: a key without effect, an entry that cannot be used, or a name that is already used.
     pub text: String,
 }
 
@@ -36,19 +36,19 @@ impl fmt::Display for ConfigNote {
     }
 }
 
-/// Whether tools that a file approves are called without asking.
+/// Whether tools that a file approves are called without asking the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Approvals {
     Reported,
     Trusted,
 }
 
-/// Where the servers of a host come from.
+/// The sources of a host's servers.
 pub(super) struct Plan {
     pub(super) files: Vec<PathBuf>,
     pub(super) variables: Arc<dyn Variables + Send + Sync>,
     pub(super) approvals: Approvals,
-    /// Those that were added in code.
+    /// Servers that were added in code.
     pub(super) own: Vec<(ServerId, ServerSpec)>,
     /// Single entries of config files that were added in code.
     pub(super) entries: Vec<Entry>,
@@ -60,13 +60,13 @@ impl Plan {
     /// Reads all files again.
     ///
     /// # Errors
-    /// If one of them cannot be read: a plan is made whole or not at all.
+    /// [`ConfigError`] if one of the files cannot be read: the plan is read completely or not at all.
     pub(super) fn read(&self) -> Result<(Servers, Vec<ConfigNote>), ConfigError> {
         let (mut servers, mut notes) = self.read_own();
         for file in &self.files {
             let config_files = ConfigFiles::only(file)?;
             for (_, entry) in config_files.entries() {
-                // Of two with one name in one file, that of the project is nearer.
+                // If one file has two entries of a name, the entry of the project is nearer.
                 let is_nearest = config_files
                     .find(&entry.name)
                     .is_ok_and(|found| found.entry.scope == entry.scope);
@@ -82,7 +82,7 @@ impl Plan {
         Ok((servers, notes))
     }
 
-    /// Forgets a server that was added in code.
+    /// Removes a server that was added in code.
     pub(super) fn forget(&mut self, id: &ServerId) {
         self.own.retain(|(other, _)| other != id);
         self.entries.retain(|entry| entry.name != id.as_str());
@@ -131,7 +131,7 @@ impl Plan {
     }
 }
 
-/// A file that cannot be read, as a note.
+/// The note for a file that cannot be read.
 pub(super) fn note(error: &ConfigError) -> ConfigNote {
     ConfigNote {
         file: None,

@@ -1,22 +1,21 @@
-//! Reading the config files again while the host runs.
+//! Reads the config files again while the host runs.
 
 use super::{ConfigNote, Host};
 use crate::{config::ConfigError, fleet::ServerState, id::ServerId};
 
-/// What a reload of the config files changed. Returned by [`Host::reload`].
+/// The changes of a reload of the config files, returned by [`Host::reload`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reloaded {
-    /// Servers that are new.
+    /// Servers that were added.
     pub added: Vec<ServerId>,
-    /// Servers that are gone. They have ended.
+    /// Servers that were removed. They have ended.
     pub removed: Vec<ServerId>,
-    /// Servers that are started again, because their command, URL or settings differ now.
+    /// Servers that are restarted, because their command, URL or settings changed.
     pub changed: Vec<ServerId>,
-    /// Servers that go on as they are, with their connections. Those that had failed are tried
-    /// again.
+    /// Servers that continue unchanged, with their connections. Those that had failed are tried again.
     pub unchanged: Vec<ServerId>,
-    /// Notes about the files, as [`Host::notes`] returns them from now on.
+    /// The new notes about the files, which [`Host::notes`] returns from now on.
     pub notes: Vec<ConfigNote>,
 }
 
@@ -24,11 +23,12 @@ impl Host {
     /// Reads the config files again. Servers whose entries are unchanged keep their connections;
     /// failed ones are tried again. Servers that were added in code stay. Returns what changed.
     ///
-    /// Use it behind a "reload" button, or let
-    /// [`HostBuilder::watch_files`](crate::HostBuilder::watch_files) do it.
+    /// Call it for example from a "reload" button, or use
+    /// [`HostBuilder::watch_files`](crate::HostBuilder::watch_files) to reload files when they
+    /// change.
     ///
     /// # Errors
-    /// [`ConfigError`] if a file cannot be read; then nothing changes.
+    /// [`ConfigError`] if a file cannot be read; in this case nothing changes.
     ///
     /// # Cancel safety
     /// Dropping the future may skip the removal of servers; reload again.
@@ -57,7 +57,7 @@ impl Host {
                     reloaded.changed.push(id);
                 }
                 Some(known) => {
-                    // A reload without changes tries failed servers again.
+                    // A reload retries failed servers even if nothing changed.
                     if let ServerState::Failed { .. } = known.state() {
                         known.start_soon();
                     }
@@ -65,7 +65,7 @@ impl Host {
                 }
             }
         }
-        // The last step, because a server may take its time to end.
+        // This is the last step, because a server may take long to end.
         fleet.remove_all(&reloaded.removed).await;
         fleet.sort_by(&order);
         *self.inner.notes.lock() = notes;

@@ -1,4 +1,4 @@
-//! Resources and prompts through the host, and the changes of resources.
+//! Reads resources and prompts through the host, and follows changes of resources.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -21,8 +21,7 @@ impl Host {
     /// finds it. Returns its contents: one part or several, text or binary. The server is started
     /// if necessary.
     ///
-    /// Use [`Conversation::attach`](crate::Conversation::attach) for resources that a model should
-    /// see.
+    /// Use [`Conversation::attach`](crate::Conversation::attach) for resources that a model should see.
     ///
     /// # Errors
     /// - [`HostError::NoOwner`] if no server is known to have it; use
@@ -40,8 +39,8 @@ impl Host {
     /// lists the same URI.
     ///
     /// # Errors
-    /// [`HostError::NoServer`] if the host has no server with this id, and otherwise as
-    /// [`read`](Self::read). Nothing was sent unless it is [`HostError::Call`].
+    /// [`HostError::NoServer`] if the host has no server with this id, and otherwise the errors of
+    /// [`read`](Self::read). Nothing was sent unless the error is [`HostError::Call`].
     pub async fn read_from(
         &self,
         server: impl Into<ServerId>,
@@ -50,8 +49,8 @@ impl Host {
         self.read_in(None, &server.into(), uri).await
     }
 
-    /// Gets a prompt by its name in the host, with these arguments. Returns its messages, to be put
-    /// into a conversation with a model.
+    /// Gets a prompt by its name in the host, with these arguments. Returns its messages, which you
+    /// can put into a conversation with a model.
     ///
     /// # Errors
     /// - [`HostError::Unknown`] if no server has a prompt of this name. The error has the most
@@ -67,14 +66,14 @@ impl Host {
         self.get_prompt_in(None, name, arguments).await
     }
 
-    /// Asks for completions of an argument of a prompt, to be shown while the user types. `typed`
-    /// is the text so far, and `filled` has the arguments that are filled in already. Returns the
+    /// Requests completions for an argument of a prompt, to show them while the user types. `typed`
+    /// is the text so far, and `filled` has the arguments that are already filled in. Returns the
     /// values that the server proposes.
     ///
     /// The policy is not asked.
     ///
     /// # Errors
-    /// [`HostError`]; a server without completion is a
+    /// [`HostError`]. If the server does not support completion, this is a
     /// [`CallError::NotOffered`](turnbuckle_client::CallError::NotOffered) in [`HostError::Call`].
     pub async fn complete_prompt(
         &self,
@@ -94,11 +93,11 @@ impl Host {
         .await
     }
 
-    /// Asks for completions of a variable of a resource template of this server. `template` is the
+    /// Requests completions for a variable of a resource template of this server. `template` is the
     /// template as the server lists it, such as `file:///{path}`.
     ///
     /// # Errors
-    /// [`HostError::NoServer`] if the host has no server with this id, and otherwise as
+    /// [`HostError::NoServer`] if the host has no server with this id, and otherwise the errors of
     /// [`complete_prompt`](Self::complete_prompt).
     pub async fn complete_template(
         &self,
@@ -115,7 +114,7 @@ impl Host {
     }
 
     /// Follows the changes of a resource until the stream is dropped, also across restarts of its
-    /// server. It returns at once; the subscription is made in the background.
+    /// server. This returns at once; the subscription is made in the background.
     ///
     /// A change may be reported when nothing changed, for example after the server was restarted.
     /// Read the resource again to see.
@@ -132,8 +131,8 @@ impl Host {
     /// ```
     ///
     /// # Errors
-    /// [`HostError::NoOwner`] if no server is known to have it. A server that cannot report changes
-    /// is not an error; the stream then stays silent.
+    /// [`HostError::NoOwner`] if no server is known to have the resource. If the server cannot
+    /// report changes, this is not an error, but the stream never returns a change.
     pub fn follow(&self, uri: &str) -> Result<UpdateStream, HostError> {
         let server = self.owner(uri)?;
         let upstream = self.upstream(&server)?;
@@ -229,16 +228,17 @@ impl Host {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResourceUpdate {
-    /// It changed, or may have changed: the server said so, or the connection to it was
-    /// interrupted.
+    /// The resource changed or may have changed: the server said so, or the connection to the
+    /// server was interrupted.
     Changed,
     /// Some changes were lost, because the stream was not read while more than a thousand changes
-    /// of resources arrived. Read the resource.
+    /// of resources arrived.
     Missed,
 }
 
 /// A stream of the changes of one resource, made by [`Host::follow`]. Dropping it ends the
-/// subscription. It survives restarts of the server, and reports a change after each.
+/// subscription. It continues after restarts of the server, and reports a change after each
+/// restart.
 pub struct UpdateStream {
     receiver: broadcast::Receiver<(ServerId, Arc<str>)>,
     uri: Arc<str>,
@@ -246,7 +246,7 @@ pub struct UpdateStream {
 }
 
 impl UpdateStream {
-    /// The next change; `None` when the host is gone.
+    /// Returns the next change, or `None` when the host is gone.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.

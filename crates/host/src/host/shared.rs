@@ -1,4 +1,4 @@
-//! The host's part for each of its servers: consent to the start, the client, its answers.
+//! What the host does for each of its servers: consent to the start, the client, and its answers.
 
 use std::sync::{
     Arc,
@@ -43,20 +43,20 @@ pub(crate) struct Shared {
     pub(super) reach: Option<ReachHook>,
     pub(super) states: broadcast::Sender<(ServerId, ServerState)>,
     pub(super) updates: broadcast::Sender<(ServerId, Arc<str>)>,
-    /// Counts what changes the catalog.
+    /// Counts the events that change the catalog.
     pub(super) changes: AtomicU64,
     pub(super) changed: watch::Sender<u64>,
 }
 
 impl Shared {
-    /// The catalog is not what it was.
+    /// Marks the catalog as changed.
     pub(super) fn catalog_changed(&self) {
         let count = self.changes.fetch_add(1, Ordering::AcqRel) + 1;
         self.changed
             .send_modify(|known| *known = (*known).max(count));
     }
 
-    /// Gives a server the roots that it may see.
+    /// Shares roots with a server, as far as the policy and the user allow them. Returns the denials.
     pub(super) async fn share_roots(&self, server: &Upstream, wanted: &[Root]) -> Vec<Denied> {
         let party = Party {
             origin: &server.origin,
@@ -87,8 +87,8 @@ impl Shared {
         denials
     }
 
-    /// Tells a server of the roots that it may see: without those whose grant was revoked, and as far
-    /// as they are there.
+    /// Shows a server its allowed roots, without those whose grant was revoked or whose folder does
+    /// not exist.
     pub(super) fn show_roots(&self, server: &Upstream) {
         let party = Party {
             origin: &server.origin,
@@ -118,7 +118,7 @@ impl Hooks {
             origin: &server.origin,
             conversation: None,
         };
-        // What cannot be used at all is not worth a question.
+        // Do not ask the user about an entry that cannot be used.
         let target = server.spec.target(&self.customise(server))?;
         let start = Action::Start { launch: &launch };
         let permitted = if server.is_start_allowed() {
@@ -129,7 +129,7 @@ impl Hooks {
         permitted
             .map_err(|denied| ServerFailure::new(FailureKind::NotAllowed, denied.to_string()))?;
         if !shared.consent.is_granted(party, &start) {
-            // Allowed once, which holds for restarts too. A grant counts as long as it is there.
+            // A start that was allowed once is allowed for restarts too. A grant is checked each time.
             server.allow_start();
         }
         let roots: Vec<Root> = shared
@@ -167,7 +167,7 @@ impl Hooks {
         }
     }
 
-    /// The client for one server. Nothing in it comes from another server.
+    /// Makes the client for one server. It shares nothing with the clients of other servers.
     fn client(&self, server: &Upstream) -> Client {
         let shared = &self.0;
         let mut client =
@@ -202,16 +202,16 @@ impl FleetHooks for Hooks {
         match state {
             ServerState::Idle => self.write_state(server, "idle"),
             ServerState::Disabled => self.write_state(server, "disabled"),
-            // It is written once it is allowed.
+            // The audit log has the start once it is allowed.
             ServerState::Starting => {}
             ServerState::Ready(_) => self.write_state(server, "ready"),
             ServerState::Restarting { .. } => self.write_state(server, "restarting"),
             ServerState::Failed { .. } => self.write_state(server, "failed"),
             ServerState::Removed => self.write_state(server, "removed"),
         }
-        // The catalog has what can be called, so a failed server leaves it.
+        // The catalog contains what can be called, so it leaves out a failed server.
         self.0.catalog_changed();
-        // Fails only if there is no listener.
+        // Sending fails only if there is no receiver.
         let _ = self.0.states.send((server.id().clone(), state.clone()));
     }
 

@@ -11,12 +11,13 @@ use turnbuckle_base::error_chain::in_one_line;
 
 use super::{Host, builder::Watch, handle::Inner};
 
-/// How often it looks. People wait a second without noticing, and a look costs a few system calls.
+/// How often files are checked. People hardly notice a delay of a second, and a check costs a few
+/// system calls.
 const EVERY: Duration = Duration::from_secs(1);
 
 type Stamps = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
 
-/// Looks until the host is gone.
+/// Checks until the host is gone.
 pub(super) async fn watch(host: Weak<Inner>, files: Watch) {
     let mut stamps: Option<Stamps> = None;
     let mut grants = LastProblem::default();
@@ -25,7 +26,7 @@ pub(super) async fn watch(host: Weak<Inner>, files: Watch) {
         let Some(inner) = host.upgrade() else { return };
         let paths = inner.plan.lock().await.files.clone();
         let looking = inner.clone();
-        // A folder of another machine may take its time.
+        // A folder of another machine may answer slowly.
         let looked = task::spawn_blocking(move || {
             let problem = look(&looking);
             (problem, stamps_of(paths))
@@ -54,7 +55,7 @@ pub(super) async fn watch(host: Weak<Inner>, files: Watch) {
     }
 }
 
-/// Reads what has changed. Returns what is wrong with the file of grants, if something is.
+/// Reads the files that have changed. Returns the problem of the file of grants, if there is one.
 fn look(inner: &Arc<Inner>) -> Option<String> {
     let read = inner.shared.consent.grants.read_again();
     for upstream in inner.fleet.all() {
@@ -63,12 +64,12 @@ fn look(inner: &Arc<Inner>) -> Option<String> {
     read.err().map(|error| in_one_line(&error))
 }
 
-/// The last problem of a file, so that it is reported once and not with every look.
+/// The last problem of a file, so that it is reported once and not with every check.
 #[derive(Default)]
 struct LastProblem(Option<String>);
 
 impl LastProblem {
-    /// The problem, unless it is the same as before.
+    /// Returns the problem, unless it is the same as before.
     fn news(&mut self, now: Option<String>) -> Option<&str> {
         let is_new = self.0 != now;
         self.0 = now;
