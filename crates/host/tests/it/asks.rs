@@ -1,4 +1,5 @@
-//! What servers ask: who asks is the host's to say, one question at a time, and only in a call.
+//! Questions of servers: the host names the server that asks, questions come one at a time, and
+//! only during a call.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,7 +22,7 @@ fn said_yes() -> Person {
 #[tokio::test]
 async fn a_question_carries_the_id_of_the_host_and_not_the_name_of_the_server() {
     let person = shared(said_yes());
-    // It calls itself by the id of another.
+    // The server gives itself the id of another server.
     let host = trusting()
         .user(person.clone())
         .server("liar", server(&["--name", "bank"]))
@@ -39,7 +40,7 @@ async fn a_question_carries_the_id_of_the_host_and_not_the_name_of_the_server() 
     assert_eq!(asked[0].who.server.as_str(), "liar");
     assert_eq!(asked[0].who.calls_itself.as_deref(), Some("bank"));
     assert_eq!(asked[0].who.conversation, Some(conversation.id()));
-    // The liar's tools are listed under its own id, too.
+    // The tools of the lying server are listed under its own id too.
     let catalog = host.catalog();
     assert_eq!(
         catalog.tool("liar__echo").unwrap().server().as_str(),
@@ -91,7 +92,7 @@ async fn a_server_that_asks_without_being_called_is_refused() {
         .open()
         .await;
     within("start", host.ready()).await;
-    // A call after it shows that both were answered.
+    // The answer to a later call shows that both questions were answered.
     let answered = || {
         std::fs::read_to_string(record)
             .unwrap()
@@ -149,7 +150,7 @@ async fn a_form_can_be_declined_and_a_policy_can_refuse_to_show_it() {
     }
 }
 
-/// A model that says what it was asked.
+/// A model that reports what it was asked.
 async fn model(request: SamplingRequest) -> Result<CreateMessageResult, SamplingError> {
     let messages = request.params.messages.iter();
     let texts: Vec<_> = messages
@@ -256,7 +257,7 @@ async fn a_review_that_is_accepted_for_a_conversation_is_not_repeated_in_it() {
     host.close().await;
 }
 
-/// The words of a model's API are not for servers; an error that is made for the server is.
+/// The text of a model's API error is not shown to servers; an error made for the server is.
 #[tokio::test]
 async fn a_server_is_told_what_it_can_do_something_about() {
     for (is_for_the_server, wanted) in [(true, "slow down"), (false, "failed to answer")] {

@@ -38,7 +38,7 @@ async fn a_list_that_changes_is_read_again() {
     while catalog.tool("extra_0").is_none() {
         catalog = within("the change", host.catalog_after(&catalog)).await;
     }
-    // The entry is there as the server wrote it.
+    // The text of the entry is exactly what the server wrote.
     let tool = catalog.tool("extra_0").unwrap();
     assert!(
         tool.text()

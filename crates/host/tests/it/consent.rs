@@ -1,5 +1,4 @@
-//! Consent, by table: what the policy says, what was granted, what the user says, and what comes
-//! of it.
+//! Consent, by table: the policy, the grants, the answer of the user, and the outcome.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +13,7 @@ use crate::{
     program::{quick, server, trusting, within},
 };
 
-/// What comes of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Done,
@@ -61,11 +60,11 @@ async fn echo(host: &Host) -> Outcome {
 async fn each_decision_has_its_outcome() {
     use ConsentAnswer::{Allow, Deny};
     let allow = || starting().allow(ActionKind::Call, "only", "echo");
-    // The policy, what the user says, what comes of two calls, and how often the user is asked.
+    // The policy, the answer of the user, the outcomes of two calls, and how often the user is asked.
     for (number, (rules, person, wanted, asked)) in [
         (allow(), None, [Outcome::Done; 2], 0),
         (allow(), Some(Deny), [Outcome::Done; 2], 0),
-        // `echo` says that it only reads. That is a hint of the server, and no consent.
+        // `echo` has `readOnlyHint`. This is a hint of the server and does not replace consent.
         (starting(), None, [Outcome::NoUserInterface; 2], 0),
         (starting(), Some(Deny), [Outcome::ByUser; 2], 2),
         (starting(), Some(Allow(Scope::Once)), [Outcome::Done; 2], 2),
@@ -75,7 +74,7 @@ async fn each_decision_has_its_outcome() {
             [Outcome::Done; 2],
             1,
         ),
-        // There is no conversation that it could be allowed for.
+        // There is no conversation to allow it for.
         (
             starting(),
             Some(Allow(Scope::Conversation)),
@@ -182,7 +181,7 @@ async fn the_person_sees_what_is_called_and_can_change_the_arguments() {
     host.close().await;
 }
 
-/// A user who edits arguments does not get around the policy.
+/// A user cannot bypass the policy by editing arguments.
 #[tokio::test]
 async fn a_policy_decides_about_edited_arguments_too() {
     let policy = |request: &turnbuckle_host::Request<'_>| match request.action {
@@ -208,7 +207,7 @@ async fn a_policy_decides_about_edited_arguments_too() {
     host.close().await;
 }
 
-/// A server that was trusted, and then says something else of its tool, is asked about again.
+/// If a trusted server changes the description of its tool, the user is asked again.
 #[tokio::test]
 async fn a_tool_that_is_described_anew_is_asked_about_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -293,7 +292,7 @@ async fn a_grant_is_kept_in_a_file_and_can_be_revoked() {
         "{text}"
     );
 
-    // Another program, without a user interface.
+    // Another program opens the grants, without a user interface.
     let host = with(starting(), None).grants(&file).unwrap().open().await;
     within("start", host.ready()).await;
     assert_eq!(echo(&host).await, Outcome::Done);
@@ -302,7 +301,7 @@ async fn a_grant_is_kept_in_a_file_and_can_be_revoked() {
     assert_eq!(echo(&host).await, Outcome::NoUserInterface);
     host.close().await;
 
-    // Another program under the same name does not get its grants.
+    // Another program under the same server name does not get the grants of the first.
     std::fs::write(&file, &text).unwrap();
     let host = Host::builder("host-tests", "1")
         .policy(starting())

@@ -1,5 +1,4 @@
-//! Consent for every kind of action, by table: what the policy says, what the user says, and what
-//! comes of it.
+//! Consent for every kind of action, by table: the policy, the answer of the user, and the outcome.
 
 use std::{
     collections::BTreeMap,
@@ -18,16 +17,16 @@ use crate::{
     program::{quick, server, within},
 };
 
-/// What is written down about an action: the outcome, and who decided.
+/// The audit record of an action: the outcome, and who decided.
 type Written = Option<(&'static str, &'static str)>;
 
 struct Case {
     policy: Decision,
     user: Option<Person>,
-    /// What comes of an action.
+    /// The expected record of an action.
     wanted: Written,
-    /// What comes of a form or a visit, which the user answers. It is not offered to servers if there
-    /// is no user.
+    /// The expected record of a form or a visit, which the user answers. Without a user, the host
+    /// does not offer them to servers.
     shown: Written,
 }
 
@@ -85,8 +84,8 @@ async fn model(_: SamplingRequest) -> Result<CreateMessageResult, SamplingError>
     Ok(CreateMessageResult::new("test-model", "said"))
 }
 
-/// Does something that needs consent of this kind. If it is refused, that is an error here and is
-/// written down.
+/// Performs an action of this kind, which needs consent. A denial is an error here and is recorded
+/// in the audit log.
 async fn act(host: &Host, conversation: &Conversation, kind: ActionKind) {
     let call = async |tool, arguments| drop(conversation.call(tool, arguments).await);
     match kind {
@@ -114,7 +113,7 @@ async fn act(host: &Host, conversation: &Conversation, kind: ActionKind) {
 async fn every_kind_of_action_needs_consent() {
     for (number, case) in cases().into_iter().enumerate() {
         let records: Arc<Mutex<Vec<AuditRecord>>> = Arc::default();
-        // One kind after the other is decided as the case says; all others are allowed.
+        // The case decides about one kind after the other; all other kinds are allowed.
         let tried = Arc::new(Mutex::new(ActionKind::Start));
         let (audit, decided) = (records.clone(), tried.clone());
         let policy = case.policy;
@@ -157,7 +156,7 @@ async fn every_kind_of_action_needs_consent() {
             };
             assert_eq!(written, wanted, "case {number}, {kind}");
             if kind == ActionKind::Start {
-                // The other kinds need servers that run, and a catalog.
+                // The other kinds need running servers and a catalog.
                 *tried.lock().unwrap() = ActionKind::Read;
                 for server in ["one", "two"] {
                     within("the start", host.start(server)).await.unwrap();

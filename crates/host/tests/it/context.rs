@@ -1,4 +1,4 @@
-//! Roots that people share and take back, and resources as context.
+//! Roots that users share and withdraw, and resources as context.
 
 use std::fs;
 
@@ -47,7 +47,7 @@ async fn a_root_is_seen_while_it_is_allowed_and_there() {
         .unwrap();
     until_told(1).await;
     assert!(seen().await);
-    // The folder goes away and comes back.
+    // The folder is removed and made again.
     fs::remove_dir(&place).unwrap();
     until_told(2).await;
     assert!(!seen().await);
@@ -117,8 +117,8 @@ async fn a_root_needs_consent() {
     }
 }
 
-/// Asks for the context until nothing in it is out of date: a change may be announced at any moment
-/// while streams are being opened.
+/// Reads the context until nothing in it is out of date: while streams are being opened, a change
+/// may be reported at any moment.
 async fn read_until_fresh(conversation: &Conversation) {
     while conversation.context(1_000).await[0].is_stale() {}
 }
@@ -144,12 +144,12 @@ async fn an_attached_resource_is_read_again_when_it_changes() {
     assert_eq!(uris, ["test://a/notes"]);
 
     let mut updates = host.follow("test://a/notes").unwrap();
-    // Following begins with a change, because it is unknown what happened before.
+    // A follower first gets a change, because earlier changes are unknown.
     let update = within("the first update", updates.next()).await;
     assert_eq!(update, Some(ResourceUpdate::Changed));
     within("a fresh reading", read_until_fresh(&conversation)).await;
     within("a call", host.call("touch", ())).await.unwrap();
-    // Each opening of the stream announces a change too, so this may not be the one of the call.
+    // Each opening of the stream reports a change too, so this one may not come from the call.
     within("the mark", async {
         while !conversation.attachments()[0].is_stale() {
             updates.next().await;

@@ -1,4 +1,4 @@
-//! What an entry comes down to.
+//! How entries of config files are read.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ fn commands_are_programs_lines_lists_and_objects() {
             "{settings}"
         );
     }
-    // With arguments beside it, a path may have blanks in it.
+    // If the entry has arguments, its path may contain blanks.
     let settings = r#"{"command": "/opt/My Tools/run", "args": []}"#;
     assert_eq!(launch(settings).unwrap(), command(&["/opt/My Tools/run"]));
 }
@@ -90,7 +90,7 @@ fn variables_are_filled_in() {
         ("${EMPTY}", ""),
         ("${MISSING:-}", ""),
         ("${input:key}", "k-1"),
-        // Not ours to fill in.
+        // Variables that are not expanded.
         ("${workspaceFolder}/${a.b}", "${workspaceFolder}/${a.b}"),
         ("$TOKEN", "$TOKEN"),
     ] {
@@ -130,7 +130,7 @@ fn a_value_with_blanks_is_one_argument_of_a_command_line() {
         entries("mcp.json", &document)[0].launch(&variables)
     };
     assert_eq!(with(settings, "va lue"), Ok(command(&wanted)));
-    // A variable may have the whole command line.
+    // The value of a variable may be a whole command line.
     let whole = with(r#"{"command": "${VALUE}"}"#, "db --verbose");
     assert_eq!(whole, Ok(command(&["db", "--verbose"])));
     let default = with(r#"{"command": "${NONE:-db --verbose}"}"#, "");
@@ -158,7 +158,7 @@ fn a_secret_that_is_not_set_is_named() {
     );
 }
 
-/// The form with `mcpServers` cannot declare inputs.
+/// Files with `mcpServers` cannot declare inputs.
 #[test]
 fn an_input_that_the_file_does_not_declare_is_given_too() {
     let key = launch(r#"{"command": "${input:key}"}"#);

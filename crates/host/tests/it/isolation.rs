@@ -1,5 +1,5 @@
-//! A server never learns of other servers, of their roots, or of what they were sent. Looked at on
-//! the wire: each server writes down every line that it gets.
+//! A server never learns of other servers, of their roots, or of messages to them. The tests check
+//! this on the wire: each server writes down every line that it receives.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -72,7 +72,7 @@ async fn no_server_hears_of_another() {
     within("a read", conversation.attach("test://crimson/notes"))
         .await
         .unwrap();
-    // The other server asks for the context of its own; what is attached is not.
+    // The other server requests the context of its own server only, which does not include the attachment.
     let own = json!({"context": "thisServer"});
     let output = within("a call", conversation.call("blue__sample", own)).await;
     assert!(output.unwrap().text().contains("1 messages"));
@@ -90,7 +90,7 @@ async fn no_server_hears_of_another() {
             assert!(!mine.contains(word), "`{word}` in {mine}");
         }
     }
-    // Names in the host are the host's own.
+    // Prefixed names are used only within the host.
     assert!(!red.contains("red__") && !blue.contains("blue__"));
 }
 
@@ -132,7 +132,7 @@ async fn context_of_other_servers_goes_to_the_model_only_with_consent() {
             .await
             .unwrap();
         assert!(output.text().contains(wanted), "{}", output.text());
-        // Another conversation does not see any of it.
+        // Another conversation sees none of the attachments.
         let other = host.conversation();
         let all = json!({"context": "allServers"});
         let output = within("a call", other.call("blue__sample", all))
@@ -143,7 +143,7 @@ async fn context_of_other_servers_goes_to_the_model_only_with_consent() {
     }
 }
 
-/// Cargo sets the variables of the package for its tests.
+/// This test inherits variables that Cargo sets for tests of the package.
 #[tokio::test]
 async fn a_server_inherits_what_it_may_and_has_what_its_entry_sets() {
     let folder = tempfile::tempdir().unwrap();

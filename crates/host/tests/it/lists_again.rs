@@ -12,7 +12,7 @@ use turnbuckle_transport::{Duplex, duplex};
 
 use crate::program::trusting;
 
-/// A server that fails to list its tools so many times, and never says that they have changed.
+/// A server that fails to list its tools this many times, and never reports a change of the list.
 async fn failing(far: Duplex, mut failures: usize) {
     let (mut lines, mut writer) = (BufReader::new(far.reader).lines(), far.writer);
     while let Ok(Some(line)) = lines.next_line().await {
@@ -63,7 +63,7 @@ async fn a_list_that_could_not_be_read_is_read_again() {
         catalog = host.catalog_after(&catalog).await;
     }
     let took = began.elapsed();
-    // After 5 s, 10 s and 20 s.
+    // The attempts come after 5 s, 10 s and 20 s.
     assert!(took >= Duration::from_secs(34), "{took:?}");
     assert!(took < Duration::from_mins(1), "{took:?}");
     host.close().await;

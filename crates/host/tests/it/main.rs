@@ -1,4 +1,4 @@
-//! Config files as people have them, and hosts with real servers.
+//! Tests with config files as people write them, and with hosts that run real servers.
 
 mod asks;
 mod catalog;
@@ -21,7 +21,7 @@ use std::{collections::HashMap, path::Path};
 
 use turnbuckle_host::config::{Entry, EntryError, File, Input, Launch, Remote, Variables, Wire};
 
-/// Variables of a test.
+/// The variables of a test.
 #[derive(Default)]
 struct Given {
     environment: HashMap<&'static str, &'static str>,
@@ -51,7 +51,7 @@ fn entries(name: &str, text: &str) -> Vec<Entry> {
         .entries
 }
 
-/// The one entry of a JSON file with these settings.
+/// Reads the only entry of a JSON file with these settings.
 fn launch(settings: &str) -> Result<Launch, EntryError> {
     let text = format!(r#"{{"mcpServers": {{"it": {settings}}}}}"#);
     entries("mcp.json", &text)[0].launch(&given())

@@ -1,4 +1,4 @@
-//! Looking servers up by name.
+//! Finds servers by name.
 
 use std::{fs, path::Path};
 
@@ -11,7 +11,7 @@ fn write(folder: &Path, file: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// A home with a project in it.
+/// Makes a home folder with a project in it.
 fn home() -> (TempDir, Places) {
     let home = tempfile::tempdir().unwrap();
     let project = home.path().join("work/project");

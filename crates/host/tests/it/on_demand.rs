@@ -30,7 +30,7 @@ async fn a_server_on_demand_is_in_the_catalog_from_the_last_run_and_started_by_a
     };
     let host = open().open().await;
     within("the start", host.start("lazy")).await.unwrap();
-    // Until it is complete, the file has another name.
+    // The file has another name until it is complete.
     let is_kept = |path: PathBuf| path.extension().is_some_and(|it| it == "json");
     let has_lists = || {
         let mut files = std::fs::read_dir(folder.path()).unwrap();
@@ -60,7 +60,7 @@ async fn a_server_on_demand_that_died_is_started_for_a_call_that_comes_at_once()
     let spec = server(&[]).start(Start::OnDemand);
     let host = trusting().server("lazy", spec).open().await;
     within("the start", host.start("lazy")).await.unwrap();
-    // As often as it may fail before it rests.
+    // As often as the server may fail before it rests.
     for _ in 0..4 {
         let died = within("the call", host.call("die", ())).await;
         assert!(died.is_err(), "{died:?}");

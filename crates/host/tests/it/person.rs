@@ -1,4 +1,4 @@
-//! A user for tests, who answers as told and remembers the questions.
+//! A user for tests who gives fixed answers and remembers the questions.
 
 use std::sync::{
     Arc, Mutex,
@@ -15,7 +15,7 @@ use turnbuckle_host::{
 
 type Future<'a, T> = std::pin::Pin<Box<dyn std::future::Future<Output = T> + Send + 'a>>;
 
-/// What a user was asked.
+/// A question that the user was asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) who: Requester,
@@ -23,7 +23,7 @@ pub(crate) struct Asked {
     pub(crate) question: Option<ConsentQuestion>,
 }
 
-/// A user who answers as told.
+/// A user who gives these answers.
 pub(crate) struct Person {
     pub(crate) consent: Mutex<ConsentAnswer>,
     pub(crate) form: FormAnswer,
@@ -36,7 +36,7 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// A user who consents like this, and fills in `city`.
+    /// Makes a user who gives this answer to consent questions, and fills in `city`.
     pub(crate) fn who(consent: ConsentAnswer) -> Self {
         let city = [("city".to_owned(), ElicitValue::from("Vienna"))];
         Self {
@@ -55,12 +55,12 @@ impl Person {
         self.asked.lock().unwrap().clone()
     }
 
-    /// The kinds and subjects of what was asked.
+    /// The kinds and subjects of the questions so far.
     pub(crate) fn heard(&self) -> Vec<String> {
         self.asked().into_iter().map(|asked| asked.what).collect()
     }
 
-    /// How many questions were open at a time, at most.
+    /// The largest number of questions that were open at the same time.
     pub(crate) fn most_open(&self) -> usize {
         self.most_open.load(Ordering::SeqCst)
     }
@@ -73,7 +73,7 @@ impl Person {
             what,
             question: question.cloned(),
         });
-        // Others get the chance to ask meanwhile.
+        // Let other tasks ask meanwhile.
         for _ in 0..20 {
             tokio::task::yield_now().await;
         }
@@ -137,7 +137,7 @@ impl UserInterface for Person {
     }
 }
 
-/// The user as a host takes it, and to look at afterwards.
+/// Wraps the user so that the host and the test can share it.
 pub(crate) fn shared(person: Person) -> Arc<Person> {
     Arc::new(person)
 }

@@ -1,4 +1,4 @@
-//! The server of `server.py`, and hosts that run it.
+//! The server in `server.py`, and hosts that run it.
 
 use std::{path::Path, time::Duration};
 
@@ -6,38 +6,38 @@ use turnbuckle_host::{
     Host, HostBuilder, Pacing, Rules, ServerId, ServerSpec, ServerState, StateChange,
 };
 
-/// Longer than anything takes on a busy machine. What waits longer waits for nothing.
+/// Longer than anything takes on a busy machine. Something that takes longer will never happen.
 pub(crate) const BOUND: Duration = Duration::from_secs(150);
 
-/// Waits for something that must happen.
+/// Waits for a future that must complete.
 pub(crate) async fn within<F: IntoFuture>(what: &str, future: F) -> F::Output {
     let waited = tokio::time::timeout(BOUND, future.into_future()).await;
     waited.unwrap_or_else(|_| panic!("{what} did not happen within {BOUND:?}"))
 }
 
-/// The arguments of Python that run the server.
+/// The arguments for Python to run the server with these options.
 pub(crate) fn arguments(options: &[&str]) -> Vec<String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/server.py");
     let script = script.to_str().expect("the path is UTF-8").to_owned();
-    // `-S` and `-E` start Python in half the time.
+    // With `-S` and `-E` Python starts in half the time.
     let fixed = ["-S", "-E"].map(str::to_owned);
     let options = options.iter().map(|option| (*option).to_owned());
     fixed.into_iter().chain([script]).chain(options).collect()
 }
 
-/// The server with these options.
+/// The spec of the server with these options.
 pub(crate) fn server(options: &[&str]) -> ServerSpec {
     ServerSpec::command("python3", arguments(options))
 }
 
-/// A host that allows everything, and starts what failed soon again.
+/// A host that allows everything, and restarts failed servers soon.
 pub(crate) fn trusting() -> HostBuilder {
     Host::builder("host-tests", "1")
         .policy(Rules::new().trust("*"))
         .pacing(quick())
 }
 
-/// Pauses that a test can wait for.
+/// Pauses that are short enough for a test.
 pub(crate) fn quick() -> Pacing {
     Pacing {
         first_pause: Duration::from_millis(10),
@@ -61,7 +61,7 @@ pub(crate) async fn until(
             if fits(&now) {
                 return now;
             }
-            // A state may be over before this task runs again.
+            // A state may have passed before this task runs again.
             if let Some(StateChange::State(other, state)) = states.next().await
                 && other == id
                 && fits(&state)

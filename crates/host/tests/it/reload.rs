@@ -1,4 +1,4 @@
-//! Config files that change while the host runs, and what of them is honoured.
+//! Config files that change while the host runs, and which of their settings have an effect.
 
 use std::{fs, path::Path};
 
@@ -56,7 +56,7 @@ async fn servers_that_did_not_change_keep_their_connections() {
     assert!(host.catalog().tool("gone__echo").is_none());
     assert!(host.catalog().tool("new__echo").is_some());
 
-    // A file that is wrong changes nothing.
+    // A malformed file changes nothing.
     fs::write(&file, "{").unwrap();
     assert!(within("the reading", host.reload()).await.is_err());
     assert_eq!(ids(&host), ["new", "same", "changed"]);
@@ -69,7 +69,7 @@ async fn servers_that_did_not_change_keep_their_connections() {
 async fn names_stay_while_a_server_that_changed_is_ending() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mcp.json");
-    // It goes on for a while when its input ends.
+    // This server keeps running for a while after its input ends.
     let slow = |colour: &str| {
         let mut words = vec!["-c".to_owned(), "python3 \"$@\"; sleep 1".to_owned()];
         words.push("sh".to_owned());
@@ -109,7 +109,8 @@ async fn a_file_that_is_watched_is_read_when_it_changes() {
     let host = trusting().load(&file).unwrap().watch_files().open().await;
     until_ready(&host, "first").await;
     let mut catalog = host.catalog();
-    // The look at the file may come before the first stamp is taken, so it is changed until seen.
+    // The host may check the file before it has taken the first stamp, so change the file until it
+    // notices.
     within("the second server", async {
         let mut number = 0;
         while catalog.tool("second__echo").is_none() {
@@ -175,7 +176,7 @@ async fn every_key_is_honoured_or_reported() {
     }
     let catalog = host.catalog();
     assert!(catalog.tool("good__echo").is_some() && catalog.tool("good__die").is_none());
-    // An entry in a file is not consent.
+    // An entry in a file is not the user's consent.
     let called = within("a call", host.call("good__echo", ())).await;
     assert!(
         matches!(called, Err(HostError::Denied { .. })),

@@ -6,7 +6,7 @@ use turnbuckle_host::{Host, client::Logged, protocol::LoggingLevel};
 
 use crate::program::{server, trusting, within};
 
-/// Calls a tool, and returns what was reported meanwhile.
+/// Calls a tool, and returns the progress and log messages that arrived meanwhile.
 async fn reports(host: &Host, tool: &str) -> (Vec<String>, Vec<String>) {
     let (mut progress, mut logs) = (Vec::new(), Vec::new());
     let call = host
@@ -44,7 +44,7 @@ async fn progress_and_log_messages_reach_the_caller() {
         assert_eq!(progress, ["1 step 1", "2 step 2"]);
         let told = [1, 2].map(|step| format!("\"{name}: step {step}\""));
         assert_eq!(logs, told);
-        // The application gets reports about all servers, by the ids that the host gave them.
+        // The application gets the messages of all servers, with the ids that the host gave them.
         let of_it = told.map(|message| format!("{name} {message}"));
         let all = all.lock().unwrap();
         let kept: Vec<_> = all.iter().filter(|line| line.starts_with(name)).collect();

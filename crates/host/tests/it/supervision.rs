@@ -1,4 +1,5 @@
-//! Servers that die, hang, flood, never start, or are many do not affect each other.
+//! Servers that die, hang, flood or never start do not affect each other, and neither do large
+//! numbers of them.
 
 use std::{path::Path, time::Duration};
 
@@ -36,7 +37,7 @@ async fn a_server_that_dies_in_a_call_fails_that_call_and_is_started_again() {
     );
     assert_eq!(output.await.unwrap().text(), "hi");
 
-    // The state says why, with the last lines that the process printed.
+    // The state contains the reason and the last lines that the process printed.
     let failure = within("the failure", async {
         loop {
             if let Some(StateChange::State(id, ServerState::Restarting { failure, .. })) =
@@ -190,7 +191,7 @@ async fn a_call_of_a_tool_whose_server_rests_is_told_so() {
     };
     assert_eq!(server.as_str(), "mortal");
     assert_eq!(source.stderr.last().unwrap(), "the last words");
-    // A tool that may not be used, or that no server has, is unknown as before.
+    // A tool that is excluded, or that no server has, is still unknown.
     for name in ["mortal__hang", "other__nothing"] {
         let error = within("the refusal", host.call(name, ())).await;
         assert!(matches!(error, Err(HostError::Unknown { .. })), "{error:?}");
@@ -198,8 +199,8 @@ async fn a_call_of_a_tool_whose_server_rests_is_told_so() {
     host.close().await;
 }
 
-/// Failures that are further apart than the window in which they are counted, as those of servers that
-/// never answer are by default.
+/// The window is shorter than the time between failures, as it is by default for servers that never
+/// answer.
 fn narrow() -> Pacing {
     Pacing {
         max_failures: 3,
@@ -274,7 +275,7 @@ async fn servers_that_never_answer_do_not_keep_another_from_starting() {
     host.close().await;
 }
 
-/// Some servers start only when something else is there, and fail until then.
+/// Some servers fail to start until another service is available.
 #[tokio::test]
 async fn a_server_that_fails_at_first_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
@@ -368,7 +369,7 @@ async fn a_disabled_server_is_not_started() {
     assert!(matches!(error, Err(HostError::NoServer { .. })));
 }
 
-/// Whether a process is there. One that ended and was not reaped yet is not.
+/// Whether a process is running. A process that ended but was not reaped yet is not running.
 fn is_running(pid: &str) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
         return false;
