@@ -1,11 +1,11 @@
-//! The URLs of the metadata of an authorization server, for clients and guards.
+//! The URLs of an authorization server's metadata, for clients and guards.
 
 use turnbuckle_transport::http::client::{Address, AddressError};
 
-/// Where the metadata of an authorization server may be.
+/// The possible URLs of an authorization server's metadata.
 ///
-/// authorization-server-discovery, "Authorization Server Metadata Discovery": three places if the
-/// issuer has a path, two if it has no path.
+/// authorization-server-discovery, "Authorization Server Metadata Discovery": three URLs if the
+/// issuer has a path, and two otherwise.
 pub(crate) fn places(issuer: &Address) -> Result<Vec<Address>, AddressError> {
     const OAUTH: &str = "/.well-known/oauth-authorization-server";
     const OPENID: &str = "/.well-known/openid-configuration";

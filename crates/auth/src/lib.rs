@@ -1,7 +1,7 @@
 //! Authorization for the Model Context Protocol.
 //!
-//! [`client`] runs the OAuth flows that a protected server asks for. [`server`] guards a server: it
-//! tells clients where to get tokens and verifies those that they bring. [`jose`] has the keys,
+//! [`client`] runs the OAuth flows that a protected server requires. [`server`] guards a server: it
+//! tells clients where to get tokens and verifies the tokens that they send. [`jose`] has the keys,
 //! signatures and tokens that both need.
 
 #[cfg(feature = "client")]

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer};
 use zeroize::Zeroizing;
 
-/// A token, password or code: never shown by `Debug`, and wiped from memory when it is dropped. It
-/// cannot be serialised by accident, and is compared in constant time.
+/// A token, password or code. `Debug` never shows it, and it is wiped from memory when it is
+/// dropped. It cannot be serialised by accident, and is compared in constant time.
 ///
 /// ```
 /// use turnbuckle_auth::Secret;
@@ -19,8 +19,8 @@ use zeroize::Zeroizing;
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Wraps a text so that it is not logged by accident. `&str` and `String` convert by
-    /// themselves.
+    /// Wraps a text so that it is not logged by accident. `&str` and `String` are converted
+    /// implicitly where a method takes `impl Into<Secret>`.
     pub fn new(text: impl Into<String>) -> Self {
         Self(Zeroizing::new(text.into()))
     }
@@ -51,16 +51,16 @@ impl From<&str> for Secret {
 
 impl PartialEq for Secret {
     fn eq(&self, other: &Self) -> bool {
-        // Any program on the machine can send a `state`: the timing must not show how much of it is
-        // right.
+        // Any program on the machine can send a `state`. The timing must not reveal how much of it
+        // is right.
         crate::jose::is_same(self.0.as_bytes(), other.0.as_bytes())
     }
 }
 
 impl Eq for Secret {}
 
-/// Secrets come in answers and from stores. There is no `Serialize`: code that writes a secret must
-/// do so explicitly.
+/// Secrets are read from responses and stores. There is no `Serialize`: code that writes a secret
+/// must do so explicitly.
 impl<'de> Deserialize<'de> for Secret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(Self::new)

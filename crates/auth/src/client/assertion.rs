@@ -1,5 +1,5 @@
-//! Statements of others about who runs this client: what a company's sign-on or a cloud platform
-//! hands out, to be exchanged for a token.
+//! Assertions: signed statements by a company's single sign-on or a cloud platform about who runs
+//! this client. They are exchanged for tokens.
 
 use std::future::ready;
 use std::path::PathBuf;
@@ -10,15 +10,15 @@ use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 use super::Registered;
 use crate::Secret;
 
-/// 64 KiB: statements are a few kilobytes.
+/// 64 KiB: assertions are a few kilobytes long.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
 
 /// A source of assertions (signed statements about a client or a user). Assertions are short-lived,
 /// so one is requested each time it is needed.
 ///
-/// Implementations: a [`Secret`] is always the same assertion; an [`AssertionFile`] is read again
-/// each time, because platforms renew theirs; a closure that takes the audience and returns a
-/// future covers everything else.
+/// There are three kinds: a [`Secret`] is a fixed assertion; an [`AssertionFile`] is read each
+/// time, because platforms renew the file; a closure that takes the audience and returns a future
+/// covers all other cases.
 ///
 /// ```
 /// use turnbuckle_auth::Secret;
@@ -33,11 +33,11 @@ const MAX_FILE_BYTES: u64 = 64 * 1024;
 /// # drop(oauth);
 /// ```
 pub trait Assertion: Send + Sync {
-    /// Returns an assertion for this audience: the issuer that will read it.
+    /// Returns an assertion for this audience, which is the issuer that will verify it.
     ///
     /// # Errors
-    /// If no assertion can be made. The flow ends with an [`AuthError`](super::AuthError) that has
-    /// it as its source.
+    /// Any error if no assertion can be made. The flow ends with an [`AuthError`](super::AuthError)
+    /// that has this error as its source.
     fn assertion<'a>(&'a self, audience: &'a str) -> BoxFuture<'a, Result<Secret, BoxError>>;
 }
 
@@ -63,8 +63,8 @@ where
 pub struct AssertionFile(PathBuf);
 
 impl AssertionFile {
-    /// The file at this path. It is read each time an assertion is needed, because platforms renew
-    /// it. It may have at most 64 KiB; blanks around the text are ignored.
+    /// Uses the file at this path. It is read each time an assertion is needed, because platforms
+    /// renew it. It may have at most 64 KiB; whitespace around the text is ignored.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
     }
@@ -88,9 +88,9 @@ impl Assertion for AssertionFile {
 /// A company's identity provider, which decides who may use which server (enterprise-managed
 /// authorization). Give it to [`OAuth::enterprise`](super::OAuth::enterprise).
 ///
-/// The assertion is the result of the user's sign-on: by default an ID token. It is exchanged at
-/// the provider for an authorization grant for one MCP server, and that for an access token. The
-/// user sees none of this.
+/// The assertion is the result of the user's sign-on: by default an ID token. The provider
+/// exchanges it for an authorization grant for one MCP server, and this grant is exchanged for an
+/// access token. None of these steps involves the user.
 ///
 /// ```
 /// use turnbuckle_auth::Secret;
@@ -113,10 +113,10 @@ pub struct Enterprise {
 }
 
 impl Enterprise {
-    /// A provider with this issuer URL, the client as it is registered there, and the source of the
-    /// user's sign-on. An expired sign-on makes the flow fail at the step
-    /// [`Exchange`](super::Step::Exchange), so return a fresh one from a closure where users stay
-    /// for long.
+    /// Sets the issuer URL of the provider, the client as it is registered there, and the source of
+    /// the user's sign-on. If the sign-on has expired, the flow fails at the step
+    /// [`Exchange`](super::Step::Exchange); to avoid this in sessions that last long, pass a
+    /// closure that returns a fresh sign-on.
     pub fn new(
         issuer: impl Into<String>,
         client: Registered,
@@ -132,21 +132,21 @@ impl Enterprise {
     }
 
     /// Sets the token endpoint of the provider, so that its metadata is not fetched. Use it for a
-    /// provider that publishes none.
+    /// provider that publishes no metadata.
     pub fn token_endpoint(mut self, url: impl Into<String>) -> Self {
         self.token_endpoint = Some(url.into());
         self
     }
 
-    /// The sign-on is a SAML 2 assertion and not an ID token. The provider must accept SAML
-    /// assertions in a token exchange.
+    /// States that the sign-on is a SAML 2 assertion instead of an ID token. The provider must
+    /// accept SAML assertions in a token exchange.
     pub fn with_saml(mut self) -> Self {
         self.kind = "urn:ietf:params:oauth:token-type:saml2";
         self
     }
 
-    /// The sign-on is a refresh token of the provider and not an ID token. It lasts longer than an
-    /// ID token, so it suits programs that run for days.
+    /// States that the sign-on is a refresh token of the provider instead of an ID token. It lasts
+    /// longer than an ID token, so it suits programs that run for days.
     pub fn with_refresh_token(mut self) -> Self {
         self.kind = "urn:ietf:params:oauth:token-type:refresh_token";
         self

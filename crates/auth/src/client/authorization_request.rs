@@ -11,8 +11,8 @@ use crate::Secret;
 
 /// A request for the user's consent at an authorization server, which the user opens in a browser.
 ///
-/// A [`BrowserVisit`](super::BrowserVisit) is given it. Its `Debug` output has no query, so that it can be
-/// logged.
+/// [`BrowserVisit::ask`](super::BrowserVisit::ask) gets it. Its `Debug` output leaves out the
+/// query, so it can be logged.
 pub struct AuthorizationRequest {
     endpoint: Address,
     url: String,
@@ -32,7 +32,7 @@ pub(crate) struct Question<'a> {
     pub(crate) scopes: &'a Scopes,
     pub(crate) resource: Option<&'a str>,
     pub(crate) pkce: &'a Pkce,
-    /// The key that the code is to be bound to, by thumbprint (RFC 9449, 10).
+    /// The thumbprint of the key that the code is bound to, if any (RFC 9449, 10).
     pub(crate) key_thumbprint: Option<&'a str>,
 }
 
@@ -61,7 +61,7 @@ impl AuthorizationRequest {
             query.append_pair("dpop_jkt", thumbprint);
         }
         if question.scopes.contains("offline_access") {
-            // OpenID Connect Core, 11: without asking, offline access is not given.
+            // OpenID Connect Core, 11: offline access is not granted without asking the user.
             query.append_pair("prompt", "consent");
         }
         let exposed = endpoint.to_exposed_string();
@@ -76,14 +76,13 @@ impl AuthorizationRequest {
         })
     }
 
-    /// The URL to open in the user's browser, with its query. It is `https`, or on this machine.
-    /// Anyone who has it can see what is asked for, so do not log it.
+    /// The URL to open in the user's browser, with its query. It is `https` or on this machine. It
+    /// contains the details of the request, so do not log it.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The issuer URL of the authorization server. Show it, so that the user knows where they sign
-    /// in.
+    /// The issuer URL of the authorization server. Show it, so that the user knows where they sign in.
     pub fn issuer(&self) -> &str {
         &self.issuer
     }

@@ -1,11 +1,11 @@
-//! The response that the user's browser brings back: a code, or an error. It is checked before any
-//! part of it is used, and before the code is sent anywhere.
+//! The response that the user's browser brings back: a code or an error. It is checked before any
+//! part of it is used and before the code is sent anywhere.
 
 use super::error::shown;
 use super::{AuthError, AuthorizationRequest, Problem, Step};
 use crate::Secret;
 
-/// The parameters of an answer.
+/// The parameters of a response.
 #[derive(Debug, Default)]
 struct Answered {
     state: Option<Secret>,
@@ -13,12 +13,12 @@ struct Answered {
     issuer: Option<String>,
     error: Option<String>,
     description: Option<String>,
-    /// A parameter that came more than once.
+    /// The name of a parameter that occurs more than once, if there is one.
     repeated: Option<&'static str>,
 }
 
 impl Answered {
-    /// Reads a URL or its query.
+    /// Parses a URL, or its query alone.
     fn parse(text: &str) -> Self {
         let text = text.trim();
         let query = text.split_once('?').map_or(text, |(_, query)| query);
@@ -44,26 +44,27 @@ impl Answered {
 }
 
 impl AuthorizationRequest {
-    /// Whether this URL or query answers this very request: its `state` is the one that was sent.
-    /// Other requests can arrive too, because any program on the machine can connect to the port;
-    /// ignore those. The other parameters are checked later.
+    /// Whether this URL or query is the response to this request: its `state` must be the one that
+    /// was sent. Any program on the machine can connect to the port, so ignore other requests. The
+    /// other parameters are checked later.
     pub fn is_answered_by(&self, url: &str) -> bool {
         let answered = Answered::parse(url);
         answered.state.as_ref() == Some(self.state())
     }
 }
 
-/// Whether the authorization server says that it names itself in its answers.
+/// Whether the authorization server announces that it includes `iss` in its responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Naming {
     Promised,
     NotPromised,
 }
 
-/// Checks an answer, and gives the code.
+/// Checks a response, and returns the code.
 ///
 /// # Errors
-/// If it is not the answer to this question, does not come from whom it has to, or says no.
+/// [`AuthError`] if the response does not belong to this request, comes from another issuer, or is
+/// an error.
 pub(crate) fn check(
     text: &str,
     request: &AuthorizationRequest,
@@ -75,7 +76,7 @@ pub(crate) fn check(
         let problem = Problem::Malformed(format!("`{name}` is there more than once"));
         return Err(error(problem, request).rule("RFC 6749, 3.1"));
     }
-    // Checked first: not even the error of a foreign response is read.
+    // Check the issuer first: not even the error of another issuer's response may be read.
     check_issuer(&answered, request, naming)?;
     check_state(&answered, request)?;
     if let Some(name) = answered.error {
@@ -99,7 +100,7 @@ pub(crate) fn check(
     })
 }
 
-/// authorization, "Authorization Response Validation": compared as text, without any normalising.
+/// authorization, "Authorization Response Validation": compared as text, without normalising.
 fn check_issuer(
     answered: &Answered,
     request: &AuthorizationRequest,

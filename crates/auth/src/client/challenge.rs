@@ -1,27 +1,28 @@
-//! `WWW-Authenticate`: what a server says is wanted.
+//! `WWW-Authenticate`: what a server requires of clients.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
 use super::Scopes;
 
-/// What the `WWW-Authenticate` headers of a refusal say, as far as it concerns OAuth.
+/// The content of a refusal's `WWW-Authenticate` headers, as far as it concerns OAuth.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// Where the metadata of the resource is.
+    /// The URL of the resource's metadata.
     pub(crate) resource_metadata: Option<String>,
     /// The scopes that this request needs.
     pub(crate) scope: Option<Scopes>,
-    /// The kind of refusal: `invalid_token`, `insufficient_scope`, `use_dpop_nonce`.
+    /// The error code: `invalid_token`, `insufficient_scope` or `use_dpop_nonce`.
     pub(crate) error: Option<String>,
-    /// Whether tokens that are bound to a key are taken.
+    /// Whether tokens that are bound to a key (DPoP) are accepted.
     pub(crate) takes_dpop: bool,
-    /// Whether plain bearer tokens are taken.
+    /// Whether plain bearer tokens are accepted.
     pub(crate) takes_bearer: bool,
 }
 
 impl Wanted {
-    /// Reads the headers. What cannot be read is left out: a refusal is one all the same.
+    /// Parses the headers. Parts that cannot be parsed are left out, because the response is a
+    /// refusal in any case.
     pub(crate) fn parse<'a>(headers: impl IntoIterator<Item = &'a str>) -> Self {
         let mut wanted = Self::default();
         for challenge in headers.into_iter().flat_map(challenges) {
@@ -36,7 +37,7 @@ impl Wanted {
         wanted
     }
 
-    /// The first that says something is believed.
+    /// Adds parameters. If several challenges give the same one, the first is used.
     fn add(&mut self, params: Vec<(String, String)>) {
         for (name, value) in params {
             match name.to_ascii_lowercase().as_str() {
@@ -55,15 +56,15 @@ impl Wanted {
     }
 }
 
-/// One challenge of RFC 9110, 11.6.1.
+/// One challenge (RFC 9110, 11.6.1).
 #[derive(Debug, PartialEq, Eq)]
 struct ParsedChallenge {
     scheme: String,
     params: Vec<(String, String)>,
 }
 
-/// Cuts a header into challenges. Commas part challenges as well as their parameters: a word that
-/// is followed by `=` is a parameter, any other begins a challenge.
+/// Splits a header into challenges. Commas separate challenges as well as their parameters: a word
+/// that is followed by `=` is a parameter, and any other word begins a challenge.
 fn challenges(header: &str) -> Vec<ParsedChallenge> {
     let mut all: Vec<ParsedChallenge> = Vec::new();
     let mut rest = header.chars().peekable();
@@ -71,7 +72,7 @@ fn challenges(header: &str) -> Vec<ParsedChallenge> {
         skip(&mut rest, |c| c == ',' || c.is_ascii_whitespace());
         let word = take(&mut rest, is_token);
         if word.is_empty() {
-            // Characters that are not allowed here are skipped, so that the end is reached.
+            // Skip characters that are not allowed here, so that the loop reaches the end.
             if rest.next().is_none() {
                 return all;
             }
@@ -92,7 +93,7 @@ fn challenges(header: &str) -> Vec<ParsedChallenge> {
     }
 }
 
-/// Passes over credentials-like text after a scheme, such as Negotiate sends.
+/// Skips the `token68` text that some schemes have instead of parameters, such as Negotiate.
 fn skip_token68(rest: &mut Peekable<Chars<'_>>) {
     let mut ahead = rest.clone();
     skip(&mut ahead, |c| c == ' ');
@@ -100,14 +101,14 @@ fn skip_token68(rest: &mut Peekable<Chars<'_>>) {
     skip(&mut ahead, |c| c == '=');
     skip(&mut ahead, |c| c == ' ');
     if !text.is_empty() && matches!(ahead.peek(), None | Some(',')) {
-        // `Basic, Bearer` has no such text: what follows a comma is the next scheme.
+        // In `Basic, Bearer` there is no such text: the next scheme follows the comma.
         *rest = ahead;
     }
 }
 
 fn value(rest: &mut Peekable<Chars<'_>>) -> String {
     if rest.next_if_eq(&'"').is_none() {
-        // Strictly a token; URLs without quotes are seen in the wild.
+        // Strictly, this must be a token, but some servers send URLs without quotes.
         return take(rest, |c| c != ',' && !c.is_ascii_whitespace());
     }
     let mut text = String::new();

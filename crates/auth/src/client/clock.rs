@@ -1,4 +1,4 @@
-//! The current time, as tokens write it.
+//! The current time, as it is written in tokens.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! From a refusal to the authorization server that gives tokens for the server.
+//! Discovery: finds the authorization server of an MCP server from a refusal.
 
 use turnbuckle_transport::http::client::{Address, HeaderMap, HeaderValue, StatusCode};
 
@@ -10,17 +10,18 @@ use super::{AuthError, Problem, Scopes, Step};
 /// The result of discovery for a protected server.
 #[derive(Clone, Debug)]
 pub(crate) struct Discovered {
-    /// What tokens are asked for, exactly as it was published. 2025-03-26 has no word for it.
+    /// The resource that tokens are requested for, exactly as published. `None` in 2025-03-26,
+    /// which has no resource parameter.
     pub(crate) resource: Option<String>,
-    /// The supported scopes, according to the resource.
+    /// The supported scopes, according to the resource's metadata.
     pub(crate) scopes: Option<Scopes>,
-    /// Whether the resource takes tokens that are bound to a key.
+    /// Whether the resource accepts tokens that are bound to a key.
     pub(crate) takes_dpop: bool,
-    /// Whether the resource takes no others.
+    /// Whether the resource requires tokens that are bound to a key.
     pub(crate) wants_dpop: bool,
     /// The authorization server.
     pub(crate) server: AuthorizationServer,
-    /// By which revision's rules it was found.
+    /// How the authorization server was found.
     pub(crate) way: Way,
 }
 
@@ -29,13 +30,13 @@ pub(crate) struct Discovered {
 pub(crate) enum Way {
     /// By the resource's metadata.
     Published,
-    /// The server is its own, as in 2025-03-26.
+    /// The MCP server is its own authorization server, as in 2025-03-26.
     Legacy,
 }
 
-/// Finds out who gives tokens for a server.
+/// Finds the authorization server of an MCP server.
 ///
-/// `known` is the issuer that the client is registered with, if it was named.
+/// `known` is the issuer that the client is registered with, if it was set.
 pub(crate) async fn discover(
     fetcher: &Fetcher,
     server: &Address,
@@ -63,7 +64,8 @@ pub(crate) async fn discover(
     })
 }
 
-/// A4: where the refusal says, else below the path, else at the root.
+/// A4: the URL from the refusal, otherwise the well-known URL below the path, otherwise the one at
+/// the root.
 async fn resource(
     fetcher: &Fetcher,
     server: &Address,
@@ -123,7 +125,7 @@ fn choose(
     match known {
         None => Ok(first.clone()),
         Some(known) if servers.iter().any(|one| one == known) => Ok(known.to_owned()),
-        // A15: rather an error than credentials in the wrong hands.
+        // A15: an error is better than sending credentials to the wrong server.
         Some(known) => {
             let problem = Problem::Mismatch {
                 what: "the authorization server",
@@ -138,7 +140,7 @@ fn choose(
     }
 }
 
-/// A5 and A6: the places in their order, and a document only if it is the issuer's own.
+/// A5 and A6: the possible URLs in order. A document is accepted only if its `issuer` is the expected one.
 pub(crate) async fn of_issuer(
     fetcher: &Fetcher,
     issuer: &str,
@@ -180,7 +182,7 @@ fn wrong_issuer(expected: &str, found: &str, place: &Address) -> AuthError {
         .hint("the document is not used; both names have to be equal, to the last slash")
 }
 
-/// A7: a document at the root, or the endpoints that there are by default.
+/// A7: a document at the root, or otherwise the default endpoints.
 async fn legacy(fetcher: &Fetcher, server: &Address) -> Result<Discovered, AuthError> {
     const STEP: Step = Step::ServerMetadata;
     let base = well_known::base(server).map_err(|error| no_url(STEP, server, error))?;
@@ -188,7 +190,7 @@ async fn legacy(fetcher: &Fetcher, server: &Address) -> Result<Discovered, AuthE
         crate::issuer_metadata::places(&base).map_err(|error| no_url(STEP, server, error))?;
     let base = base.to_string();
     let mut found = AuthorizationServer::by_default(&base);
-    // 2025-03-26, authorization, 2.3.2: the version SHOULD be told during this discovery.
+    // 2025-03-26, authorization, 2.3.2: this discovery SHOULD send the protocol version.
     let mut headers = HeaderMap::new();
     headers.insert(
         "mcp-protocol-version",
@@ -225,7 +227,7 @@ async fn legacy(fetcher: &Fetcher, server: &Address) -> Result<Discovered, AuthE
     })
 }
 
-/// A server in trouble is not one without metadata: falling back then would ask the wrong one.
+/// A server error does not mean that there is no metadata: falling back would ask the wrong server.
 fn is_absent(step: Step, place: &Address, status: StatusCode) -> Result<(), AuthError> {
     if !status.is_server_error() && status != StatusCode::TOO_MANY_REQUESTS {
         return Ok(());

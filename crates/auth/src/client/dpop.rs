@@ -13,13 +13,13 @@ use super::{AuthError, Problem, Step};
 use crate::Secret;
 use crate::jose::{SigningKey, base64url, digest};
 
-/// The header of a proof.
+/// The header that contains a proof.
 pub(crate) const HEADER: &str = "dpop";
 
-/// The header of a nonce that the next proof has to have.
+/// The header that contains a nonce for the next proof.
 pub(crate) const NONCE: &str = "dpop-nonce";
 
-/// 64 origins whose nonces are remembered; one client talks to a handful.
+/// The nonces of 64 origins are remembered. A client talks to only a few.
 const MAX_NONCES: usize = 64;
 
 /// 1 KiB: nonces are short.
@@ -29,12 +29,14 @@ const MAX_NONCE_BYTES: usize = 1024;
 /// it with [`OAuth::dpop`](super::OAuth::dpop).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dpop {
-    /// If both the server and its authorization server ask for it or support it. The default.
+    /// Binds tokens if the server offers or requires it and its authorization server supports it.
+    /// This is the default.
     #[default]
     WhenAsked,
-    /// Always. The flow fails with an authorization server that cannot do it.
+    /// Always binds tokens. The flow fails if the authorization server does not support it.
     Required,
-    /// Never, even if the server offers it. A server that requires it then refuses every request.
+    /// Never binds tokens, even if the server offers it. A server that requires bound tokens then
+    /// refuses every request.
     Never,
 }
 
@@ -42,7 +44,7 @@ pub enum Dpop {
 pub(crate) struct ProofKey {
     key: SigningKey,
     thumbprint: String,
-    /// The key as it is kept.
+    /// The key in the form in which it is stored.
     kept: Secret,
 }
 
@@ -53,12 +55,12 @@ impl ProofKey {
             .ok_or_else(|| unusable(crate::jose::KeyError::Unusable))
     }
 
-    /// A key that was kept.
+    /// Loads a stored key.
     pub(crate) fn load(kept: &Secret) -> Option<Self> {
         let der = zeroize::Zeroizing::new(base64url::decode(kept.expose())?);
         let key = SigningKey::parse_pkcs8(&der).ok()?;
         Some(Self {
-            // RFC 7638: the members that make the key, in the order of the alphabet.
+            // RFC 7638: the members that define the key, in alphabetical order.
             thumbprint: digest(key.public_jwk().to_string()),
             key,
             kept: kept.clone(),
@@ -73,7 +75,7 @@ impl ProofKey {
         &self.thumbprint
     }
 
-    /// A proof for one request.
+    /// Makes a proof for one request.
     fn proof(
         &self,
         method: &Method,
@@ -85,7 +87,7 @@ impl ProofKey {
         let mut claims = json!({
             "jti": random_text().expose(),
             "htm": method.as_str(),
-            // As text an address has neither query nor fragment: RFC 9449, 4.2.
+            // RFC 9449, 4.2: `htu` has no query or fragment. The `Display` of an address has neither.
             "htu": address.to_string(),
             "iat": now.0,
         });
@@ -119,12 +121,12 @@ impl fmt::Debug for ProofKey {
     }
 }
 
-/// The nonces that servers want in the next proof, by origin.
+/// The nonces that servers require in the next proof, by origin.
 #[derive(Debug, Default)]
 pub(crate) struct ServerNonces(Mutex<HashMap<String, String>>);
 
 impl ServerNonces {
-    /// Takes note of a nonce, if an answer has one. Whether it did.
+    /// Stores the nonce of a response, if it has one. Returns whether it did.
     pub(crate) fn note(&self, from: &Address, headers: &HeaderMap) -> bool {
         let Some(nonce) = headers.get(NONCE).and_then(|nonce| nonce.to_str().ok()) else {
             return false;
@@ -140,7 +142,7 @@ impl ServerNonces {
         true
     }
 
-    /// A proof for a request, with the nonce that is wanted there.
+    /// Makes a proof for a request, with the nonce for its origin.
     pub(crate) fn prove(
         &self,
         key: &ProofKey,

@@ -1,4 +1,4 @@
-//! What every way to tokens needs: the settings, the server, and how it is asked.
+//! The parts that all grants use: the settings, the server, and the requests.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What can go wrong on the way to a token: at which step, where, by which rule, and what to do.
+//! Errors of an authorization flow: the step, the URL, the broken rule, and advice.
 
 use std::error::Error;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use turnbuckle_transport::http::client::{Address, BoxError};
 
-/// The most that is shown of what a server says, in characters: a sentence or two.
+/// How many characters of a server's text are shown: a sentence or two.
 const SHOWN_CHARACTERS: usize = 300;
 
 /// Why no token could be obtained, or why a token was refused.
 ///
 /// It says which [`step`](Self::step) failed and at which [`url`](Self::url), what was expected and
-/// by which rule, and what can be done about it. Its `Display` is all of this in one sentence. It
+/// by which rule, and what the user can do. Its `Display` says all of this in one sentence. It
 /// contains no token, code or password, so it can be logged and shown. Clones share one error:
 /// calls that waited for the same sign-in fail with the same reason.
 ///
@@ -44,8 +44,7 @@ struct Details {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
-    /// The settings do not fit together, or the `OAuth` is used with a second server. Nothing was
-    /// sent.
+    /// The settings contradict each other, or the `OAuth` is used with a second server. Nothing was sent.
     Setup,
     /// Finding the metadata of the protected resource (RFC 9728), which name the authorization
     /// server.
@@ -61,7 +60,7 @@ pub enum Step {
     AuthorizationResponse,
     /// Fetching a token at the token endpoint.
     Token,
-    /// Renewing a token. If that fails, the user is asked again where a user is there.
+    /// Renewing a token. If it fails and there is a user, the user is asked again.
     Refresh,
     /// Exchanging an identity assertion at the identity provider, or a caller's token at the
     /// authorization server.
@@ -78,26 +77,27 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// No answer came: the network, TLS or the deadline of 30 seconds. Trying again may help.
+    /// There was no response: the network or TLS failed, or the deadline of 30 seconds was over.
+    /// Trying again may help.
     Unreachable,
     /// A URL may not be used: it is not `https`, or leads into a private network. See
     /// [`OAuth::allow_private_networks`](super::OAuth::allow_private_networks).
     Forbidden(String),
-    /// The answer is an error. [`AuthError::oauth_error`] has its code.
+    /// The response is an error. [`AuthError::oauth_error`] returns its code.
     Refused {
-        /// The status of the answer, 0 if it came with a redirect.
+        /// The HTTP status of the response, or 0 if the error came with a redirect.
         status: u16,
-        /// OAuth's name for the error, such as `invalid_client`, if the answer has one.
+        /// The OAuth error code, such as `invalid_client`, if the response has one.
         error: Option<String>,
         /// The server's description of the error.
         description: Option<String>,
     },
-    /// The answer cannot be read, or lacks something that the rules require.
+    /// The response cannot be parsed, or lacks a required part.
     Malformed(String),
-    /// Something is not what it has to be, such as the issuer in the metadata. It may be a mistake
-    /// of the other side or an attack, so the flow ends.
+    /// A value differs from the expected one, such as the issuer in the metadata. This may be a
+    /// mistake of the other side or an attack, so the flow ends.
     Mismatch {
-        /// The value that was compared.
+        /// What was compared.
         what: &'static str,
         /// The expected value.
         expected: String,
@@ -106,12 +106,12 @@ pub enum Problem {
     },
     /// The document was not found at any of its possible URLs.
     Missing(String),
-    /// The other side cannot do what is needed, such as PKCE or the grant that is set.
+    /// The other side does not support what is needed, such as PKCE or the configured grant.
     Unsupported(String),
     /// The user did not answer in time, or could not be asked.
     Unanswered(String),
-    /// A fresh token was refused. The server and its authorization server disagree, for example
-    /// about the audience.
+    /// A newly granted token was refused. The server and its authorization server disagree, for
+    /// example about the audience.
     StillRefused,
     /// Something on this machine failed: a key, the token store, or a port.
     Local(String),
@@ -136,7 +136,7 @@ impl AuthError {
         self
     }
 
-    /// Where. An address is shown without its query.
+    /// Sets the URL, without its query.
     pub(crate) fn at(self, address: &Address) -> Self {
         let url = address.to_string();
         self.with(|inner| inner.url = Some(url))
@@ -169,18 +169,18 @@ impl AuthError {
         &self.0.problem
     }
 
-    /// The rule that the other side broke, by document and section, for a report to its operators;
+    /// The rule that the other side broke, as document and section, for a report to its operators.
     /// `None` if no rule was broken.
     pub fn broken_rule(&self) -> Option<&'static str> {
         self.0.rule
     }
 
-    /// What the user can do about it, as a clause; `None` if nothing is known.
+    /// What the user can do about the error, as a clause. `None` if there is no advice.
     pub fn advice(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 
-    /// The error code of OAuth, such as `invalid_grant`, if the other side sent one.
+    /// The OAuth error code, such as `invalid_grant`, if the other side sent one.
     pub fn oauth_error(&self) -> Option<&str> {
         match &self.0.problem {
             Problem::Refused { error, .. } => error.as_deref(),
@@ -283,7 +283,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A server's text, made short and put on one line for use in an error message.
+/// Shortens a server's text and puts it on one line, for use in an error message.
 pub(crate) fn shown(text: &str) -> String {
     let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     clean

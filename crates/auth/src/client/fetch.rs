@@ -16,13 +16,15 @@ use super::passage::Onlooker;
 use super::reach::Reach;
 use super::{AuthError, Problem, Step};
 
-/// 30 s for a request and its answer: token endpoints that ask others are slow, not minutes.
+/// 30 s for a request and its response. Token endpoints that ask other services are slow, but do
+/// not take minutes.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// 256 KiB: the largest documents of providers are a tenth of it.
+/// 256 KiB: the largest documents of real providers have a tenth of this size.
 const MAX_DOCUMENT_BYTES: usize = 256 * 1024;
 
-/// 3 redirects of a document: from a bare domain to its main one, to a path, and one more.
+/// At most 3 redirects of a document: for example from a bare domain to the main domain, to a path,
+/// and one more.
 const MAX_REDIRECTS: usize = 3;
 
 /// Sends requests on behalf of a client of one server.
@@ -30,17 +32,17 @@ pub(crate) struct Fetcher {
     settings: AgentSettings,
     reach: Reach,
     server: Address,
-    /// For the server itself, which the user has chosen.
+    /// The agent for the server itself, which the user has chosen.
     own: OnceLock<Agent>,
-    /// For servers that the MCP server refers us to.
+    /// The agent for servers that the MCP server refers to.
     others: OnceLock<Agent>,
     onlooker: Onlooker,
 }
 
-/// A request that changes nothing, whatever the server makes of it.
+/// A request that has no effect on the server.
 const PING: &str = r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#;
 
-/// An answer, read.
+/// A response whose body was read.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -49,13 +51,14 @@ pub(crate) struct Answer {
 
 /// The result of looking for a metadata document.
 pub(crate) enum Found<T> {
-    /// It is there.
+    /// The document was found.
     Document(T),
-    /// It is not at this place.
+    /// The document is not at this URL.
     Nothing(StatusCode),
 }
 
-/// Whether it is refused for want of a token. A 403 that asks for none has other reasons.
+/// Whether the response is a refusal because a token is missing. A 403 without `WWW-Authenticate`
+/// has other reasons.
 fn is_refusal(reply: &Reply) -> bool {
     match reply.status() {
         StatusCode::UNAUTHORIZED => true,
@@ -76,14 +79,14 @@ impl Fetcher {
         }
     }
 
-    /// Tells of each request.
+    /// Reports each request to this observer.
     pub(crate) fn watched_by(mut self, onlooker: Onlooker) -> Self {
         self.onlooker = onlooker;
         self
     }
 
-    /// Looks for a document. It is asked for without credentials, so redirects are followed, as
-    /// far as each of them leads to where we may go.
+    /// Fetches a document. The request has no credentials, so redirects are followed, as long as
+    /// each of them leads to an allowed address.
     pub(crate) async fn document<T: DeserializeOwned>(
         &self,
         step: Step,
@@ -92,7 +95,7 @@ impl Fetcher {
         self.document_with(step, address, HeaderMap::new()).await
     }
 
-    /// The same with headers, none of which may be a secret.
+    /// Like [`document`](Self::document), with additional headers, none of which may be a secret.
     pub(crate) async fn document_with<T: DeserializeOwned>(
         &self,
         step: Step,
@@ -113,7 +116,7 @@ impl Fetcher {
             }
             return match serde_json::from_slice(&answer.body) {
                 Ok(document) => Ok(Found::Document(document)),
-                // Many web servers answer every path with a page.
+                // Many web servers answer every path with an HTML page.
                 Err(_) if !is_json(&answer.headers) => Ok(Found::Nothing(StatusCode::NOT_FOUND)),
                 Err(error) => {
                     let problem = Problem::Malformed(format!("the document is not right: {error}"));
@@ -125,19 +128,21 @@ impl Fetcher {
         Err(AuthError::new(step, problem).at(address))
     }
 
-    /// How the server refuses a request without credentials; `None` if it does not.
+    /// Returns the headers with which the server refuses a request without credentials; `None` if
+    /// it does not refuse it.
     pub(crate) async fn refusal(&self) -> Result<Option<HeaderMap>, AuthError> {
         const STEP: Step = Step::ResourceMetadata;
         self.reach.check(STEP, &self.server)?;
         let agent = self.agent(&self.server);
         let agent = agent.map_err(|error| failed(STEP, &self.server, error))?;
         let asked = async {
-            // Its body may be a stream without an end, and is not read.
+            // Do not read the body: it may be an endless stream.
             let reply = agent.events(&self.server, HeaderMap::new()).await?;
             if reply.status().is_success() || is_refusal(&reply) {
                 return Ok(reply);
             }
-            // A server that has no streams says so before it asks who is there.
+            // A server without a GET stream may answer that before it checks authorization, so send
+            // a ping.
             let ping = Bytes::from_static(PING.as_bytes());
             Box::pin(agent.post(&self.server, HeaderMap::new(), ping)).await
         };
@@ -224,10 +229,10 @@ impl Fetcher {
         }
     }
 
-    /// Connections are shared by all requests to strangers, and kept apart from those to the server.
+    /// Requests to other servers share connections, separate from those to the MCP server itself.
     fn agent(&self, address: &Address) -> Result<Agent, HttpError> {
         if !address.is_https() {
-            // Certificates are not needed, and are slow to load.
+            // Plain `http` needs no certificates, which are slow to load.
             return self.settings_for(address).agent(address);
         }
         let slot = if address.is_same_origin(&self.server) {
@@ -260,7 +265,7 @@ impl Answer {
         address: &Address,
     ) -> Result<T, AuthError> {
         serde_json::from_slice(&self.body).map_err(|error| {
-            // Not the text: there may be tokens in it.
+            // Leave out the text of the response, because it may contain tokens.
             let problem = Problem::Malformed(format!(
                 "the answer cannot be read (line {}, column {})",
                 error.line(),

@@ -1,8 +1,8 @@
-//! Entry points for the fuzz targets of this repository; not for programs.
+//! Entry points for the fuzz targets of this repository. They are not for other programs.
 
 use super::challenge::Wanted;
 
-/// Reads a `WWW-Authenticate` header: where the metadata is, and the error that it names.
+/// Parses a `WWW-Authenticate` header. Returns the URL of the metadata and the error code.
 pub fn read_challenge(header: &str) -> (Option<String>, Option<String>) {
     let wanted = Wanted::parse([header]);
     (wanted.resource_metadata, wanted.error)

@@ -1,4 +1,4 @@
-//! Tokens on requests, and what is done when they are refused.
+//! Adds tokens to requests, and gets new ones when they are refused.
 
 use std::future::ready;
 
@@ -31,7 +31,8 @@ impl Authorize for OAuth {
         Box::pin(async move {
             match session.ready().await {
                 Some(current) => put(session, &current, &mut request),
-                // The server may want nothing, or says what it wants.
+                // Send the request without a token: the server may not need one, or its refusal
+                // says what it requires.
                 None => Ok(()),
             }
         })
@@ -69,7 +70,8 @@ fn put(
     current: &Current,
     request: &mut RequestHead<'_>,
 ) -> Result<(), BoxError> {
-    // A1: in the header, on every request. Plain `http` is for this machine.
+    // A1: the token is sent in the header, with every request. Plain `http` is allowed only to this
+    // machine.
     let engine = &session.engine;
     engine.settings.reach.check(Step::Use, request.address)?;
     request
@@ -86,7 +88,7 @@ fn put(
     Ok(())
 }
 
-/// 401: the token is missing or not valid.
+/// 401: the token is missing or invalid.
 async fn unauthorized(
     session: &Session,
     refusal: &Challenge<'_>,
@@ -95,14 +97,14 @@ async fn unauthorized(
     let has_proof = refusal.sent.contains_key(PROOF);
     let is_nonce = wanted.error.as_deref() == Some("use_dpop_nonce");
     if has_proof && is_nonce && refusal.headers.contains_key(NONCE) {
-        // RFC 9449, 9: the nonce was noted when the answer came.
+        // RFC 9449, 9: retry with the nonce, which was stored when the response arrived.
         return Ok(Decision::Retry);
     }
     let seen = session.current();
     let mut cause = Cause::Refused;
     if let Some(current) = seen.as_ref().filter(|current| current.is_usable_now()) {
         if !current.were_sent(refusal.sent) {
-            // Another request has brought it meanwhile.
+            // Another request has got new tokens meanwhile.
             return Ok(Decision::Retry);
         }
         match current.state {
@@ -124,7 +126,7 @@ fn still_refused(refusal: &Challenge<'_>) -> AuthError {
         .hint("the server and its authorization server do not agree; its operator can tell")
 }
 
-/// 403: the token lacks permission for this.
+/// 403: the token does not have the required scopes.
 async fn forbidden(
     session: &Session,
     refusal: &Challenge<'_>,
@@ -141,7 +143,7 @@ async fn forbidden(
     if !current.were_sent(refusal.sent) {
         return Ok(Decision::Retry);
     }
-    // Who knows what is missing knows who asks: the token itself is good.
+    // The server recognised the token, so the token itself is valid.
     session.succeeded();
     let scopes = wanted.scope.clone().unwrap_or_default();
     let needs_more = |error| {
@@ -153,7 +155,7 @@ async fn forbidden(
         AuthError::new(Step::Use, problem).at(refusal.address)
     };
     if current.tokens.requested.contains_all(&scopes) {
-        // A13: asking for the same scopes again would never end.
+        // A13: requesting the same scopes again would never end.
         return Err(needs_more(wanted.error)
             .rule("authorization, \"Step-Up Authorization Flow\"")
             .hint("these scopes were requested already; the authorization server or its user has to grant them"));

@@ -18,7 +18,7 @@ use super::{AuthError, Problem, Step};
 use crate::Secret;
 use crate::jose::SigningKey;
 
-/// 1 min: an assertion is made for one request.
+/// 1 min: each assertion is used for one request.
 const ASSERTION_LIFE: Duration = Duration::from_mins(1);
 
 /// RFC 7523, 2.2.
@@ -37,7 +37,7 @@ const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-be
 ///     .at_issuer("https://login.example.com");
 /// ```
 ///
-/// Credentials belong to the issuer that gave them. Name it with [`at_issuer`](Self::at_issuer):
+/// Credentials belong to the issuer that gave them. Set it with [`at_issuer`](Self::at_issuer);
 /// otherwise they are sent to the first authorization server that the MCP server names. `Debug`
 /// does not show them.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ pub struct Registered {
 }
 
 impl Registered {
-    /// A public client with this client id: it has no credentials, and is protected by PKCE alone.
+    /// Makes a public client with this client id. It has no credentials and is protected by PKCE alone.
     pub fn new(client_id: impl Into<String>) -> Self {
         Self {
             issuer: None,
@@ -59,35 +59,35 @@ impl Registered {
         }
     }
 
-    /// Authenticates the client with a client secret, in the way that the authorization server
+    /// Authenticates the client with a client secret, in a way that the authorization server
     /// supports: in the `Authorization` header or in the body.
     pub fn with_secret(mut self, secret: impl Into<Secret>) -> Self {
         self.identity.proof = ClientProof::Secret(secret.into());
         self
     }
 
-    /// Authenticates the client with signed assertions (`private_key_jwt`), which are valid for one
-    /// minute each. The authorization server must know the public half of the key. Preferred to a
+    /// Authenticates the client with signed assertions (`private_key_jwt`), each valid for one
+    /// minute. The authorization server must know the public half of the key. Prefer this to a
     /// secret, because the key is never sent.
     pub fn with_key(mut self, key: SigningKey) -> Self {
         self.identity.proof = ClientProof::Key(Arc::new(key));
         self
     }
 
-    /// Uses the client only with this issuer. Its credentials are sent to no other, whatever the
-    /// MCP server names; the flow fails instead.
+    /// Uses the client only with this issuer. Its credentials are never sent to another issuer,
+    /// whatever the MCP server names; the flow fails instead.
     pub fn at_issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuer = Some(issuer.into());
         self
     }
 }
 
-/// An id and what proves it.
+/// A client id and the credentials for it.
 #[derive(Clone, Debug)]
 pub(crate) struct ClientIdentity {
     pub(crate) client_id: String,
     pub(crate) proof: ClientProof,
-    /// How the password is to be sent, if it was agreed on when registering.
+    /// The authentication method, if one was agreed on at registration.
     pub(crate) method: Option<Method>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) enum ClientProof {
     Key(Arc<SigningKey>),
 }
 
-/// How a client proves who it is at a token endpoint.
+/// How a client authenticates at a token endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     None,
@@ -125,7 +125,7 @@ impl Method {
 }
 
 impl ClientIdentity {
-    /// Adds the proof to a request to a token endpoint.
+    /// Adds the client's authentication to a request to a token endpoint.
     pub(crate) fn prove(
         &self,
         server: &AuthorizationServer,
@@ -149,7 +149,7 @@ impl ClientIdentity {
                     form.append_pair("client_id", &self.client_id);
                 }
             },
-            // RFC 7523, 3: the assertion says who the client is, so the id is not repeated.
+            // RFC 7523, 3: the assertion identifies the client, so the id is not repeated.
             ClientProof::Key(key) => {
                 form.append_pair("client_assertion_type", ASSERTION_TYPE);
                 form.append_pair("client_assertion", &self.assertion(key, server, now)?);
@@ -158,7 +158,7 @@ impl ClientIdentity {
         Ok(())
     }
 
-    /// RFC 8414: where the server does not say, it takes Basic.
+    /// RFC 8414: if the server lists no methods, it accepts Basic.
     fn method_at(&self, server: &AuthorizationServer) -> Result<Method, AuthError> {
         if let Some(method) = self.method {
             return Ok(method);
@@ -177,7 +177,7 @@ impl ClientIdentity {
         })
     }
 
-    /// RFC 6749, 2.3.1: both are encoded as in forms before they are joined.
+    /// RFC 6749, 2.3.1: id and secret are form-encoded before they are joined.
     fn basic(&self, secret: &Secret) -> Result<HeaderValue, AuthError> {
         let encode = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
         let joined = format!("{}:{}", encode(&self.client_id), encode(secret.expose()));
@@ -199,7 +199,7 @@ impl ClientIdentity {
         let claims = json!({
             "iss": self.client_id,
             "sub": self.client_id,
-            // The issuer and nothing else: an endpoint could be named by two servers.
+            // Only the issuer: two servers could name the same endpoint.
             "aud": server.issuer,
             "jti": random_text().expose(),
             "iat": now.0,

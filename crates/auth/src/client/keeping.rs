@@ -1,6 +1,7 @@
 //! Tokens and registrations that are stored between runs.
 //!
-//! A store that fails costs a sign-in, not the connection: it is logged, and work goes on.
+//! If a store fails, the error is logged and the flow continues: the user may have to sign in
+//! again, but the connection works.
 
 use serde::{Deserialize, Serialize};
 use turnbuckle_transport::http::client::BoxError;
@@ -13,7 +14,7 @@ use super::store::StoreKey;
 use super::tokens::Tokens;
 use crate::Secret;
 
-/// Which tokens belong to a server, and where it publishes its metadata.
+/// The issuer and resource of a server's tokens, and the URL of its metadata.
 #[derive(Serialize, Deserialize)]
 struct Pointer {
     issuer: String,
@@ -22,13 +23,13 @@ struct Pointer {
 }
 
 impl Engine {
-    /// The tokens of an issuer for this server.
+    /// The stored tokens of an issuer for this server.
     pub(crate) async fn kept(&self, found: &Discovered) -> Option<Tokens> {
         let key = self.tokens_key(&found.server.issuer, found.resource.as_deref());
         self.load_tokens(&key).await
     }
 
-    /// The tokens that this server was reached with the last time, and where its metadata was.
+    /// The tokens that were last used with this server, and the URL of its metadata.
     pub(crate) async fn kept_last(&self) -> Option<(Tokens, Wanted)> {
         let text = self.load(&self.server_key()).await?;
         let pointer: Pointer = serde_json::from_str(text.expose()).ok()?;
@@ -44,8 +45,8 @@ impl Engine {
         Tokens::from_secret(&self.load(key).await?)
     }
 
-    /// Stores tokens that were just granted. Waits until a renewal of the earlier tokens is done,
-    /// so that the renewed ones do not overwrite these.
+    /// Stores tokens that were just granted. This first waits for a running renewal of the earlier
+    /// tokens, which would otherwise overwrite the new ones.
     pub(crate) async fn keep_granted(&self, tokens: &Tokens) {
         let key = self.tokens_key(&tokens.issuer, tokens.resource.as_deref());
         let held = self.settings.store.hold(&key).await;
@@ -53,7 +54,7 @@ impl Engine {
         self.save_tokens(&key, tokens).await;
     }
 
-    /// Keeps which tokens this server was reached with.
+    /// Stores which tokens are used with this server.
     pub(crate) async fn point_to(&self, tokens: &Tokens, wanted: &Wanted) {
         let pointer = Pointer {
             issuer: tokens.issuer.clone(),
@@ -92,7 +93,8 @@ impl Engine {
         self.log(&key, removed.err());
     }
 
-    /// The issuer that a client without a named one belongs to: the first that it was shown to.
+    /// The issuer that a client without a configured issuer belongs to: the first one that it was
+    /// used with.
     pub(crate) async fn bound_issuer(&self, client_id: &str, first: &str) -> String {
         let key = StoreKey::binding(client_id, &self.server.to_string());
         if let Some(issuer) = self.load(&key).await {
@@ -102,7 +104,8 @@ impl Engine {
         first.to_owned()
     }
 
-    /// 2025-03-26 has no name for the resource, so the server's own address is it.
+    /// The store key of tokens. 2025-03-26 has no name for the resource, so the server's own URL is
+    /// used instead.
     pub(crate) fn tokens_key(&self, issuer: &str, resource: Option<&str>) -> StoreKey {
         match resource {
             Some(resource) => StoreKey::tokens(issuer, resource),

@@ -1,10 +1,10 @@
-//! Clients of protected servers: OAuth flows, and where tokens are kept.
+//! OAuth for clients of protected servers: flows and token stores.
 //!
-//! Give an [`OAuth`] to the target of a server; it does the rest. Its steps: it reads the refusal,
-//! finds the metadata of the server and of its authorization server, registers the client, sends
-//! the user to a [`Browser`] to sign in (or uses a client secret, a key or an assertion instead),
-//! fetches tokens, adds them to requests, renews them, keeps them in a [`TokenStore`] and revokes
-//! them. If a step fails, the [`AuthError`] names the step.
+//! Give an [`OAuth`] to the target of a server; it runs the whole flow. It reads the server's
+//! refusal, finds the metadata of the server and of its authorization server, registers the client,
+//! and sends the user to a [`Browser`] to sign in (or uses a client secret, a key or an assertion
+//! instead). Then it fetches tokens, adds them to requests, renews them, keeps them in a
+//! [`TokenStore`] and revokes them. If a step fails, the [`AuthError`] names the step.
 
 mod assertion;
 mod authorization_request;

@@ -1,4 +1,4 @@
-//! The hook that gets tokens, as applications set it up.
+//! `OAuth`: the hook that applications configure to get tokens.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -18,10 +18,10 @@ use crate::jose::SigningKey;
 
 /// Gets tokens for a protected server, by the rules of every revision since 2025-03-26.
 ///
-/// Give it to the target of a server. When the server refuses a request, everything else follows:
-/// the authorization server is discovered, the client registers itself, the user signs in in their
-/// browser, and the request is sent again. Tokens are renewed 30 seconds before they expire, and
-/// widened when the server wants more scopes.
+/// Give it to the target of a server. When the server refuses a request, the `OAuth` discovers the
+/// authorization server, registers the client, lets the user sign in in their browser, and sends
+/// the request again. It renews tokens 30 seconds before they expire, and requests more scopes if
+/// the server requires them.
 ///
 /// ```no_run
 /// use turnbuckle_auth::client::OAuth;
@@ -36,8 +36,9 @@ use crate::jose::SigningKey;
 /// # Ok(()) }
 /// ```
 ///
-/// It is for one server: the first that it is used with. Clones share its tokens;
-/// [`for_another_server`](Self::for_another_server) has the same settings and tokens of its own.
+/// An `OAuth` is for one server: the first that it is used with. Clones share its tokens.
+/// [`for_another_server`](Self::for_another_server) makes an `OAuth` with the same settings and its
+/// own tokens.
 ///
 /// | the client is | use |
 /// |---|---|
@@ -49,8 +50,8 @@ use crate::jose::SigningKey;
 /// | run by a platform that vouches for it | [`workload`](Self::workload) |
 /// | a server that acts for its own callers | [`exchange`](Self::exchange) |
 ///
-/// A call whose tokens cannot be had fails with an [`AuthError`] as its source. For a server that
-/// takes a fixed token, set a header on the target instead.
+/// If no tokens can be obtained, a call fails with an [`AuthError`] as its source. For a server
+/// that accepts a fixed token, set a header on the target instead.
 #[derive(Clone)]
 pub struct OAuth {
     settings: Arc<Settings>,
@@ -61,19 +62,19 @@ pub struct OAuth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignIn {
-    /// There are new tokens: the user has signed in, or a grant without a user gave them.
+    /// New tokens were obtained: the user signed in, or a grant without a user issued them.
     Done,
-    /// There were tokens that can still be used, or could be renewed. The user was not asked.
+    /// There were tokens that are still valid or could be renewed. The user was not asked.
     Already,
-    /// The server does not ask for a token.
+    /// The server does not require a token.
     NotNeeded,
 }
 
 impl OAuth {
-    /// A client by the name that people are shown when they are asked for consent.
+    /// Makes an `OAuth` for a client with this name, which users see when they are asked for consent.
     ///
-    /// Without further settings, the user signs in in the browser of this machine
-    /// ([`Loopback`](super::Loopback)), the client registers itself, and tokens are kept in memory.
+    /// By default the user signs in in the browser of this machine ([`Loopback`](super::Loopback)),
+    /// the client registers itself, and tokens are kept in memory.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             settings: Arc::new(Settings::new(name.into())),
@@ -87,20 +88,21 @@ impl OAuth {
         self
     }
 
-    /// Uses a client that is registered at the authorization server by hand, instead of registering
-    /// one. Name its issuer with [`Registered::at_issuer`].
+    /// Uses a client that is registered by hand at the authorization server, instead of registering
+    /// one. Set its issuer with [`Registered::at_issuer`].
     pub fn client(self, client: Registered) -> Self {
         self.with(|settings| settings.registered = Some(client))
     }
 
-    /// The client is described by a document at this `https` URL (a client ID metadata document),
-    /// which is its id wherever such documents are read. Elsewhere the client registers itself.
+    /// Uses the client that is described by a document at this `https` URL (a client ID metadata
+    /// document). The URL is the client id at authorization servers that support such documents;
+    /// elsewhere the client registers itself.
     pub fn client_document(self, url: impl Into<String>) -> Self {
         self.with(|settings| settings.document = Some(url.into()))
     }
 
-    /// As [`client_document`](Self::client_document), and the client authenticates with this key,
-    /// whose public half the document names (`private_key_jwt`).
+    /// Like [`client_document`](Self::client_document), but the client authenticates with this key,
+    /// whose public half is in the document (`private_key_jwt`).
     pub fn client_document_with_key(self, url: impl Into<String>, key: SigningKey) -> Self {
         self.with(|settings| {
             settings.document = Some(url.into());
@@ -127,29 +129,29 @@ impl OAuth {
     }
 
     /// Uses enterprise-managed authorization: a company's identity provider decides, and the user
-    /// is not asked. Set the client that the server's authorization server knows with
+    /// is not asked. Set the client that is registered at the server's authorization server with
     /// [`client`](Self::client).
     pub fn enterprise(self, enterprise: Enterprise) -> Self {
         self.with(|settings| settings.grant = Grant::Enterprise(Arc::new(enterprise)))
     }
 
-    /// Uses workload identity federation: the platform that the client runs on vouches for it with
+    /// Uses workload identity federation: the platform that the client runs on identifies it with
     /// an assertion.
     ///
-    /// The assertion is sent to the authorization server that the MCP server names. Set that server
-    /// with [`issuer`](Self::issuer), unless you trust the MCP server to name it.
+    /// The assertion is sent to the authorization server that the MCP server names. Set that
+    /// authorization server with [`issuer`](Self::issuer), unless you trust the MCP server to name
+    /// the right one.
     pub fn workload(self, statement: impl Assertion + 'static) -> Self {
         self.with(|settings| settings.grant = Grant::Workload(Arc::new(statement)))
     }
 
-    /// Exchanges the token of a caller for one of the server, without asking the user (RFC 8693).
-    /// The client is registered by hand at the authorization server that both tokens are from: name
-    /// it with [`issuer`](Self::issuer). `audience` is what that server calls the other server,
-    /// where it does not go by its URL.
+    /// Exchanges the token of a caller for a token of the server, without asking the user (RFC
+    /// 8693). The client must be registered by hand at the authorization server that issues both
+    /// tokens; set that authorization server with [`issuer`](Self::issuer). `audience` is the
+    /// authorization server's name for the other server, if it is not that server's URL.
     ///
-    /// Each caller needs an `OAuth` of its own, which this makes: the token that one caller's was
-    /// exchanged for is kept in memory, apart from those of others, and used until shortly before
-    /// it expires.
+    /// Use a separate `OAuth` for each caller. The exchanged token is kept in memory, separate from
+    /// those of other callers, and used until shortly before it expires.
     ///
     /// ```
     /// use turnbuckle_auth::SubjectToken;
@@ -176,8 +178,8 @@ impl OAuth {
             .with(|settings| settings.grant = Grant::Exchange(exchange))
     }
 
-    /// Takes tokens from this authorization server only, whichever one the MCP server names.
-    /// Nothing is sent to another. For a client that is set by [`client`](Self::client), use
+    /// Accepts tokens from this authorization server only, whichever one the MCP server names.
+    /// Nothing is sent to another. For a client that is set with [`client`](Self::client), use
     /// [`Registered::at_issuer`] instead.
     ///
     /// ```
@@ -191,16 +193,16 @@ impl OAuth {
         self.with(|settings| settings.issuer = Some(issuer.into()))
     }
 
-    /// Asks for these scopes too. The scopes that the server wants are asked for anyway. A second
-    /// call replaces the first. Texts that are not scope tokens are left out.
+    /// Requests these scopes in addition to those that the server requires. A second call replaces
+    /// the first. Texts that are not scope tokens are left out.
     pub fn scopes<'a>(self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
         let scopes: Scopes = scopes.into_iter().collect();
         self.with(|settings| settings.scopes = scopes)
     }
 
-    /// Does not ask for tokens that outlive the user's presence. Without this, `offline_access` is
-    /// asked for where the authorization server offers it, so that the user need not sign in again
-    /// soon.
+    /// Does not request tokens that outlive the user's presence. By default `offline_access` is
+    /// requested if the authorization server offers it, so that the user does not have to sign in
+    /// again soon.
     pub fn online_only(self) -> Self {
         self.with(|settings| settings.offline = Offline::DoNotAsk)
     }
@@ -212,14 +214,14 @@ impl OAuth {
 
     /// Sends the user to the authorization server in this way. Defaults to
     /// [`Loopback`](super::Loopback), which opens the browser of this machine; use
-    /// [`Paste`](super::Paste) on machines without one. The user has ten minutes.
+    /// [`Paste`](super::Paste) on machines without a browser. The user has ten minutes.
     pub fn browser(self, browser: impl Browser + 'static) -> Self {
         self.with(|settings| settings.browser = Arc::new(browser))
     }
 
-    /// Calls a function for each request that a flow makes, when it is sent and when it is
-    /// answered: for logs and for user interfaces that show the flow step by step. URLs come
-    /// without their queries, so no secret is in them. It must not block.
+    /// Calls a function for each request of a flow, when it is sent and when it is answered. Use it
+    /// for logs and for user interfaces that show the flow step by step. URLs are given without
+    /// their queries, so they contain no secrets. The function must not block.
     ///
     /// ```
     /// # use turnbuckle_auth::client::OAuth;
@@ -237,9 +239,10 @@ impl OAuth {
         self.with(|settings| settings.store = Arc::new(store))
     }
 
-    /// Keeps tokens between runs: sealed with a key of the operating system's keyring where there
-    /// is one (feature `keyring`), in files that only their owner may read. It is
-    /// [`store`](Self::store) with [`FileStore::open`] and the name of this client.
+    /// Keeps tokens between runs, in files that only their owner can read. With the feature
+    /// `keyring` and a keyring on this machine, the files are encrypted with a key from the
+    /// keyring. This is [`store`](Self::store) with [`FileStore::open`] and the name of this
+    /// client.
     ///
     /// # Errors
     /// [`StoreError`] if there is no folder for the user's data, or it cannot be used.
@@ -248,28 +251,29 @@ impl OAuth {
         Ok(self.store(store))
     }
 
-    /// Reaches authorization servers with these proxies and certificates. It does not change how
-    /// the MCP server is reached; that is a setting of its target.
+    /// Connects to authorization servers with these proxies and certificates. The connection to the
+    /// MCP server itself is not affected; configure it on the target.
     pub fn http(self, settings: AgentSettings) -> Self {
         self.with(|own| own.http = settings)
     }
 
-    /// Lets the server name authorization servers in private networks, and on this machine. It is
-    /// for servers inside your own network; link-local addresses stay closed. Without it such URLs
-    /// fail with [`Problem::Forbidden`].
+    /// Allows authorization servers in private networks and on this machine. Use it for servers in
+    /// your own network; link-local addresses stay forbidden. By default such URLs fail with
+    /// [`Problem::Forbidden`].
     pub fn allow_private_networks(self) -> Self {
         self.with(|settings| settings.reach.private = true)
     }
 
-    /// Sends tokens over plain `http` to other machines too. Anyone on the network path can read
-    /// and use them, so enable it only in networks that you trust. Without it only `https` and this
-    /// machine are used.
+    /// Allows sending tokens over plain `http` to other machines. Anyone on the network path can
+    /// read and use them, so enable this only in networks that you trust. By default only `https`
+    /// and this machine are allowed.
     pub fn danger_allow_plain_http(self) -> Self {
         self.with(|settings| settings.reach.plain = true)
     }
 
-    /// The same settings for another server, with tokens of its own in the same store. A client
-    /// that was registered at an authorization server is used again there.
+    /// Makes an `OAuth` with the same settings for another server, with its own tokens in the same
+    /// store. If the client is already registered at the other server's authorization server, it is
+    /// not registered again.
     pub fn for_another_server(&self) -> Self {
         Self {
             settings: self.settings.clone(),
@@ -278,10 +282,10 @@ impl OAuth {
     }
 
     /// Gets tokens for a server before the first request. Does nothing if there are tokens already,
-    /// or if the server does not ask for any. Returns which of these was the case.
+    /// or if the server does not require any. The result tells which of these was the case.
     ///
-    /// It is not needed: the first call signs in by itself. Use it to sign in at a moment that
-    /// suits the user, such as behind a button.
+    /// You need not call it: the first request signs in by itself. Use it to sign in at a moment
+    /// that suits the user, for example when they press a button.
     ///
     /// ```no_run
     /// use turnbuckle_auth::client::{OAuth, SignIn};
@@ -296,12 +300,12 @@ impl OAuth {
     /// ```
     ///
     /// # Errors
-    /// [`AuthError`] if no tokens can be had. It names the step, and often what to do: the server
-    /// cannot be reached, its metadata are missing or contradict each other, the user declined or
-    /// did not answer within ten minutes, or this `OAuth` is for another server.
+    /// [`AuthError`] if no tokens can be obtained: the server cannot be reached, its metadata is
+    /// missing or contradictory, the user declined or did not answer within ten minutes, or this
+    /// `OAuth` is for another server. The error names the step, and often says what to do.
     ///
     /// # Cancel safety
-    /// Dropping the future does not end the sign-in; dropping the last clone of this does.
+    /// Dropping the future does not end the sign-in; dropping the last clone of this `OAuth` does.
     pub async fn sign_in(&self, server: &str) -> Result<SignIn, AuthError> {
         let session = self.session_at(server)?;
         if session.ready().await.is_some() {
@@ -317,16 +321,15 @@ impl OAuth {
         Ok(SignIn::Done)
     }
 
-    /// Gets tokens for a server with these scopes too, besides those that were requested before.
-    /// The user is asked even if there are tokens already, or the server answers without any. Use
-    /// it after a call failed because a scope is missing, if [`Browser::allows_step_up`] returns
-    /// false.
+    /// Gets tokens for a server with these additional scopes. The user is asked even if there are
+    /// tokens already, or if the server answers without any. Use it after a call failed because of
+    /// a missing scope, if [`Browser::allows_step_up`] returns false.
     ///
     /// # Errors
-    /// [`AuthError`] if no tokens can be had. Those from before stay.
+    /// [`AuthError`] if no tokens can be obtained. The earlier tokens are kept.
     ///
     /// # Cancel safety
-    /// Dropping the future does not end the sign-in; dropping the last clone of this does.
+    /// Dropping the future does not end the sign-in; dropping the last clone of this `OAuth` does.
     pub async fn sign_in_for<'a>(
         &self,
         server: &str,
@@ -335,7 +338,7 @@ impl OAuth {
         let scopes: Scopes = scopes.into_iter().collect();
         let session = self.session_at(server)?;
         session.load().await;
-        // A server may refuse some requests only. Its metadata says where tokens are then.
+        // The server may refuse only some requests. In this case its metadata tells where to get tokens.
         let mut wanted = match session.engine.fetcher.refusal().await? {
             Some(headers) => {
                 let headers = headers.get_all(http::header::WWW_AUTHENTICATE);
@@ -349,8 +352,8 @@ impl OAuth {
         Ok(SignIn::Done)
     }
 
-    /// Whether there are tokens for a server that can be used, after renewing them if they have
-    /// expired. The user is never asked. False also if this `OAuth` is for another server.
+    /// Whether there are valid tokens for a server, after renewing them if they have expired. The
+    /// user is never asked. Returns false also if this `OAuth` is for another server.
     pub async fn is_signed_in(&self, server: &str) -> bool {
         match self.session_at(server) {
             Ok(session) => session.ready().await.is_some(),
@@ -358,18 +361,18 @@ impl OAuth {
         }
     }
 
-    /// Revokes the tokens for a server at the authorization server, and forgets them. Without
-    /// tokens it does nothing. The registration of the client is kept.
+    /// Revokes the tokens for a server at the authorization server, and deletes them. Does nothing
+    /// if there are no tokens. The registration of the client is kept.
     ///
     /// # Errors
-    /// [`AuthError`] if the authorization server cannot be reached or refuses to revoke them. They
-    /// are forgotten in any case.
+    /// [`AuthError`] if the authorization server cannot be reached or refuses to revoke the tokens.
+    /// They are deleted in any case.
     pub async fn sign_out(&self, server: &str) -> Result<(), AuthError> {
         let session = self.session_at(server)?;
         session.load().await;
         let mut tokens = session.drop_tokens().await;
         if tokens.is_none() {
-            // Some that could not be renewed are not in use any more, and are there all the same.
+            // Tokens that could not be renewed are no longer in use, but are still stored.
             let kept = session.engine.kept_last().await;
             tokens = kept.map(|(tokens, _)| Arc::new(tokens));
         }
@@ -379,15 +382,15 @@ impl OAuth {
         }
     }
 
-    /// The extension of the protocol that this way of getting tokens belongs to, for clients that
-    /// declare what they can do. `None` for sign-in by a user and for grants without an extension.
+    /// The protocol extension of this grant, for clients that declare their capabilities. `None`
+    /// for sign-in by a user and for grants without an extension.
     pub fn extension(&self) -> Option<&'static str> {
         match self.settings.grant {
             Grant::ClientCredentials => Some("io.modelcontextprotocol/oauth-client-credentials"),
             Grant::Enterprise(_) => {
                 Some("io.modelcontextprotocol/enterprise-managed-authorization")
             }
-            // Drafts have not settled on names for the others.
+            // The drafts have not settled on names for the others.
             Grant::Code | Grant::Workload(_) => None,
             #[cfg(feature = "server")]
             Grant::Exchange(_) => None,
@@ -402,7 +405,7 @@ impl OAuth {
         self.session(&address)
     }
 
-    /// The session of the server that this is for. A9: tokens are sent to no other server.
+    /// The session of the server that this `OAuth` is for. A9: tokens are not sent to any other server.
     pub(crate) fn session(&self, address: &Address) -> Result<&Session, AuthError> {
         let session = self
             .session

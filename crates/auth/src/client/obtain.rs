@@ -1,4 +1,4 @@
-//! The way from a refusal to tokens, for one server.
+//! Gets tokens for one server after a refusal.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(crate) enum Cause {
 }
 
 impl Engine {
-    /// Gets tokens, in place of `old` ones if there are any.
+    /// Gets tokens, replacing the `old` ones if there are any.
     pub(crate) async fn obtain(
         &self,
         cause: Cause,
@@ -33,11 +33,11 @@ impl Engine {
         old: Option<&Tokens>,
     ) -> Result<(Tokens, TokenState), AuthError> {
         self.settings.reach.check(Step::Use, &self.server)?;
-        // Each time again: a server may have moved to another authorization server.
+        // Discover each time: a server may have moved to another authorization server.
         let found = discover(&self.fetcher, &self.server, wanted, self.known_issuer()).await?;
         self.check_issuer(&found)?;
         let kept = self.kept(&found).await;
-        // Tokens of another issuer are nothing to this one.
+        // Tokens of another issuer are of no use here.
         let old = old.filter(|old| old.issuer == found.server.issuer);
         let got = match cause {
             Cause::Refused | Cause::Expired => {
@@ -48,7 +48,7 @@ impl Engine {
         let (tokens, state) = match got {
             Some(got) => got,
             None if cause == Cause::Expired && matches!(self.settings.grant, Grant::Code) => {
-                // The user is not asked ahead of time: the server may want something else by then.
+                // Do not ask the user ahead of time: the server's requirements may change until then.
                 let reason = "there is nothing to renew the tokens with";
                 let problem = Problem::Missing(reason.to_owned());
                 return Err(AuthError::new(Step::Refresh, problem).at(&self.server));
@@ -61,20 +61,22 @@ impl Engine {
         if state == TokenState::New {
             self.keep_granted(&tokens).await;
         }
-        // Others are where they were found, or were saved under the hold they were renewed under:
-        // by now another process may have put newer ones in their place.
+        // Tokens in other states are stored already: they were loaded, or saved under the lock of
+        // their renewal. Do not save them again, because another process may have stored newer
+        // ones.
         self.point_to(&tokens, wanted).await;
         Ok((tokens, state))
     }
 
-    /// The issuer that tokens have to come from, if there is one.
+    /// The issuer that tokens must come from, if one is set.
     fn known_issuer(&self) -> Option<&str> {
         let registered = self.settings.registered.as_ref();
         let registered = registered.and_then(|registered| registered.issuer.as_deref());
         self.settings.issuer.as_deref().or(registered)
     }
 
-    /// A server without metadata names its authorization server by being it.
+    /// Checks the issuer that was set. A server without metadata is its own authorization server,
+    /// so discovery did not check it.
     fn check_issuer(&self, found: &Discovered) -> Result<(), AuthError> {
         match self.settings.issuer.as_deref() {
             Some(issuer) if issuer != found.server.issuer => {
@@ -91,7 +93,7 @@ impl Engine {
         }
     }
 
-    /// Tokens that another process has stored, or that a refresh token brings.
+    /// Gets tokens without the user: tokens that another process has stored, or tokens from a renewal.
     async fn without_asking(
         &self,
         found: &Discovered,
@@ -102,7 +104,7 @@ impl Engine {
         if let Some(kept) = kept.filter(is_other)
             && !kept.is_expired(Timestamp::now())
         {
-            // Another process has signed in, or this one has just begun.
+            // Another process has signed in, or this process has just started.
             return Ok(Some((kept.clone(), TokenState::Tried)));
         }
         match old.or(kept) {
@@ -139,8 +141,8 @@ impl Engine {
         Ok(tokens)
     }
 
-    /// A11 and A13: what the refusal names, else what the resource publishes, else nothing; together
-    /// with what was asked for before.
+    /// A11 and A13: the scopes of the refusal, otherwise those of the resource's metadata,
+    /// otherwise none; in addition to those that were requested before.
     fn scopes(&self, found: &Discovered, wanted: &Wanted, old: Option<&Tokens>) -> Scopes {
         let told = wanted.scope.as_ref().or(found.scopes.as_ref());
         let mut scopes = old.map(|old| old.requested.clone()).unwrap_or_default();
@@ -157,7 +159,7 @@ impl Engine {
         scopes
     }
 
-    /// The key that tokens are to be bound to, if they are.
+    /// The key to bind tokens to, if any.
     fn key(
         &self,
         found: &Discovered,

@@ -15,13 +15,13 @@ pub struct FlowRequest {
     pub step: Step,
     /// The URL, without its query.
     pub url: String,
-    /// The HTTP status of the answer; `None` when the request is sent.
+    /// The HTTP status of the response; `None` when the request is sent.
     pub status: Option<u16>,
 }
 
 type Tell = Arc<dyn Fn(&FlowRequest) + Send + Sync>;
 
-/// The observer, if any. Without one it costs nothing.
+/// The observer, if any. Without one, reporting costs nothing.
 #[derive(Clone, Default)]
 pub(crate) struct Onlooker(Option<Tell>);
 

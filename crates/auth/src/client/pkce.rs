@@ -1,20 +1,20 @@
-//! PKCE, RFC 7636: proof that a code is redeemed by the client that asked for it.
+//! PKCE (RFC 7636): proves that the client that redeems a code is the one that requested it.
 
 use super::random::random_text;
 use crate::Secret;
 use crate::jose::digest;
 
-/// The challenge of the authorization request and the verifier of the token request.
+/// The challenge for the authorization request and the verifier for the token request.
 #[derive(Clone, Debug)]
 pub(crate) struct Pkce {
-    /// The verifier: secret until the code is redeemed.
+    /// The verifier, which is secret until the code is redeemed.
     pub(crate) verifier: Secret,
-    /// Its digest.
+    /// The digest of the verifier.
     pub(crate) challenge: String,
 }
 
 impl Pkce {
-    /// The only method that we use; `plain` gives no protection.
+    /// The only supported method; `plain` gives no protection.
     pub(crate) const METHOD: &'static str = "S256";
 
     pub(crate) fn new() -> Self {

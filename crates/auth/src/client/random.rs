@@ -1,4 +1,4 @@
-//! Random text that cannot be guessed.
+//! Unguessable random text.
 
 use ring::rand::{SecureRandom, SystemRandom};
 
@@ -8,7 +8,7 @@ use crate::jose::base64url;
 /// 256 bits, as RFC 7636 recommends for verifiers.
 const BYTES: usize = 32;
 
-/// 43 characters of base64url.
+/// Returns 43 random characters of base64url.
 pub(crate) fn random_text() -> Secret {
     let mut bytes = [0; BYTES];
     SystemRandom::new()

@@ -1,5 +1,6 @@
-//! Which URLs may be asked. Servers tell clients where to go next, and a bad one would send them to
-//! machines that only the client can reach (security best practices, "Server-Side Request Forgery").
+//! Restricts the URLs of requests. Servers tell clients where to go next, and a malicious server
+//! would send them to machines that only the client can reach (security best practices,
+//! "Server-Side Request Forgery").
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,20 +8,20 @@ use turnbuckle_transport::http::client::Address;
 
 use super::{AuthError, Problem, Step};
 
-/// The addresses that servers may refer a client to.
+/// Which addresses a server may refer a client to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reach {
-    /// Whether private networks may be asked.
+    /// Whether private networks are allowed.
     pub(crate) private: bool,
-    /// Whether a URL may be `http` although it is not of this machine.
+    /// Whether plain `http` to other machines is allowed.
     pub(crate) plain: bool,
 }
 
 impl Reach {
-    /// Whether a URL may be asked at all, by what is written in it.
+    /// Checks that the scheme of a URL is allowed.
     ///
     /// # Errors
-    /// If it has to be `https`.
+    /// [`Problem::Forbidden`] if the URL must be `https`.
     pub(crate) fn check(self, step: Step, address: &Address) -> Result<(), AuthError> {
         if address.is_https() || self.plain || address.is_loopback() {
             return Ok(());
@@ -32,11 +33,11 @@ impl Reach {
             .hint("serve it by `https`, or allow plain `http` in a network that you trust"))
     }
 
-    /// Whether a user's browser may be sent to a URL, on behalf of a client of this server. What it
-    /// asks is asked from this machine, as what we ask is.
+    /// Checks that a user's browser may be sent to a URL, for a client of this server. The browser
+    /// sends its requests from this machine too.
     ///
     /// # Errors
-    /// If it leads inside by what is written in it.
+    /// [`Problem::Forbidden`] if the URL contains an address that is not allowed.
     pub(crate) fn check_visit(self, address: &Address, server: &Address) -> Result<(), AuthError> {
         self.check(Step::Authorization, address)?;
         let host = address.uri().host().unwrap_or_default();
@@ -59,13 +60,13 @@ impl Reach {
         )
     }
 
-    /// Whether a connection may be made to an address, on behalf of a client of this server.
+    /// Whether a connection to an address is allowed, for a client of this server.
     pub(crate) fn passes(self, found: IpAddr, server_is_local: bool) -> bool {
         match kind(found) {
             AddressKind::Public => true,
             AddressKind::Loopback => self.private || server_is_local,
             AddressKind::Private => self.private,
-            // Cloud providers hand out credentials at such an address. No sign-in page is there.
+            // Cloud providers serve credentials at a link-local address. No sign-in page is there.
             AddressKind::Never => false,
         }
     }
@@ -94,12 +95,12 @@ fn kind_v4(address: Ipv4Addr) -> AddressKind {
         || address.is_multicast()
         || a == 0
         || a >= 240
-        // Reserved for protocols, of which DS-Lite's are inside.
+        // Reserved for protocol assignments; the addresses of DS-Lite are internal.
         || (a, b, c) == (192, 0, 0)
     {
         AddressKind::Never
     } else if address.is_private()
-        // Carriers' own, and benchmarks.
+        // The ranges for carrier-grade NAT and for benchmarks.
         || (a == 100 && (64..128).contains(&b))
         || (a == 198 && (18..20).contains(&b))
     {
@@ -111,14 +112,14 @@ fn kind_v4(address: Ipv4Addr) -> AddressKind {
 
 fn kind_v6(address: Ipv6Addr) -> AddressKind {
     let segments = address.segments();
-    // IPv6 addresses that contain an IPv4 address: mapped, and through a translator.
+    // IPv6 addresses that contain an IPv4 address: IPv4-mapped, and NAT64.
     let embedded = match segments {
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
             Some((high, low))
         }
-        // The oldest way to write one; `::` and `::1` are their own.
+        // IPv4-compatible addresses, the oldest form. `::` and `::1` are not among them.
         [0, 0, 0, 0, 0, 0, high, low] if (high, low) > (0, 1) => Some((high, low)),
-        // 6to4 has it further ahead.
+        // 6to4 addresses have the IPv4 address near the beginning.
         [0x2002, high, low, ..] => Some((high, low)),
         _ => None,
     };
@@ -133,7 +134,7 @@ fn kind_v6(address: Ipv6Addr) -> AddressKind {
         AddressKind::Never
     } else if address.is_unique_local()
         || segments[0] & 0xffc0 == 0xfec0
-        // A network's own translator, into wherever it likes (RFC 8215).
+        // The prefix for local NAT64 translators, which may lead anywhere (RFC 8215).
         || segments[..3] == [0x64, 0xff9b, 1]
     {
         AddressKind::Private
@@ -237,7 +238,7 @@ mod tests {
         assert!(check("http://localhost:1/token") && check("http://[::1]:1/token"));
         assert!(!check("http://as.example/token"));
         assert!(!check("http://localhost.example/token"));
-        // Reached through a translator or a relay, which is another machine.
+        // These are reached through a translator or a relay, which is another machine.
         assert!(!check("http://[64:ff9b::7f00:1]/token") && !check("http://[2002:7f00:1::]/token"));
     }
 }

@@ -12,22 +12,22 @@ use super::token_answer::refusal;
 use super::{AuthError, Problem, Step};
 use crate::Secret;
 
-/// A registration that an authorization server has made.
+/// A registration that an authorization server has made for this client.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Registration {
     pub(crate) client_id: String,
     client_secret: Option<Secret>,
-    /// Seconds since 1970; 0 is never.
+    /// Seconds since 1970; 0 means never.
     #[serde(default)]
     client_secret_expires_at: u64,
     token_endpoint_auth_method: Option<String>,
-    /// Where people may be sent back to. Servers need not repeat it, so it is what was asked for.
+    /// The redirect URIs. Servers need not repeat them, so these are the requested ones.
     #[serde(default)]
     pub(crate) redirect_uris: Vec<String>,
 }
 
 impl Registration {
-    /// Whether it is still good, to be sent back to this address.
+    /// Whether the registration is still valid and includes this redirect URI.
     pub(crate) fn is_good_for(&self, redirect_uri: &str, now: Timestamp) -> bool {
         let expires = self.client_secret_expires_at;
         (expires == 0 || expires > now.0)
@@ -49,7 +49,7 @@ impl Registration {
         }
     }
 
-    /// As it is kept.
+    /// The registration in the form in which it is stored.
     pub(crate) fn to_secret(&self) -> Secret {
         let text = json!({
             "client_id": self.client_id,
@@ -79,8 +79,8 @@ impl Introduction<'_> {
             "response_types": ["code"],
             "token_endpoint_auth_method": method(server).name(),
             "application_type": application_type(self.redirect_uri),
-            // No `scope`: a client that lists scopes is limited to them, and the ones that a server
-            // will want later are not known yet.
+            // There is no `scope`: a client that lists scopes is limited to them, and the scopes
+            // that a server will require later are unknown.
         });
         if self.is_bound {
             body["dpop_bound_access_tokens"] = json!(true);
@@ -89,7 +89,7 @@ impl Introduction<'_> {
     }
 }
 
-/// Introduces the client.
+/// Registers the client.
 pub(crate) async fn register(
     fetcher: &Fetcher,
     server: &AuthorizationServer,
@@ -116,8 +116,9 @@ pub(crate) async fn register(
         return Err(AuthError::new(Step::Registration, problem).at(endpoint));
     }
     if made.token_endpoint_auth_method.is_none() {
-        // A server that does not repeat what was agreed on takes what it lists. One that lists
-        // nothing means Basic, if it gave a secret (RFC 7591, 2).
+        // If the response does not repeat the requested method, the server accepts it if its
+        // metadata lists it. A server that lists no methods means Basic, if it issued a secret (RFC
+        // 7591, 2).
         let asked = method(server);
         let is_listed = server.takes_method(asked.name()) == Some(true);
         made.token_endpoint_auth_method = is_listed.then(|| asked.name().to_owned());
@@ -126,7 +127,8 @@ pub(crate) async fn register(
     Ok(made)
 }
 
-/// A client on a user's machine cannot keep a secret, so it prefers to have none.
+/// The authentication method to request. A client on a user's machine cannot keep a secret, so it
+/// prefers none.
 fn method(server: &AuthorizationServer) -> Method {
     let is_taken = |method: Method| server.takes_method(method.name()).unwrap_or(true);
     [Method::None, Method::Basic, Method::Post]
@@ -135,7 +137,7 @@ fn method(server: &AuthorizationServer) -> Method {
         .unwrap_or(Method::Basic)
 }
 
-/// client-registration, "Application Type": `native` for what runs on the user's machine.
+/// client-registration, "Application Type": `native` for a client that runs on the user's machine.
 fn application_type(redirect_uri: &str) -> &'static str {
     match Address::parse(redirect_uri) {
         Ok(address) if address.is_loopback() => "native",

@@ -1,17 +1,17 @@
-//! Scopes: what a token is good for.
+//! Scopes: the permissions of a token.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A set of OAuth scopes, in the order in which they were first added. Its `Display` is the form of
-/// OAuth: separated by blanks. Collect it from an iterator of texts, or use [`parse`](Self::parse).
+/// A set of OAuth scopes, in the order in which they were first added. Its `Display` is the OAuth
+/// form, separated by blanks. Collect it from an iterator of texts, or use [`parse`](Self::parse).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Scopes(Vec<String>);
 
 impl Scopes {
-    /// Reads scopes separated by blanks. Texts that are not a scope token (RFC 6749) are left out.
+    /// Parses scopes separated by blanks. Texts that are not a scope token (RFC 6749) are left out.
     ///
     /// ```
     /// use turnbuckle_auth::client::Scopes;
@@ -28,7 +28,7 @@ impl Scopes {
         self.0.is_empty()
     }
 
-    /// Whether this scope is in the set. Scopes are compared as text; case matters.
+    /// Whether this scope is in the set. The comparison is case-sensitive.
     pub fn contains(&self, scope: &str) -> bool {
         self.0.iter().any(|own| own == scope)
     }
@@ -43,12 +43,12 @@ impl Scopes {
         self.0.iter().map(String::as_str)
     }
 
-    /// These and those.
+    /// The union of both sets.
     pub(crate) fn union(&self, others: &Self) -> Self {
         self.iter().chain(others.iter()).collect()
     }
 
-    /// These and one more.
+    /// This set with one more scope.
     pub(crate) fn with(&self, scope: &str) -> Self {
         self.iter().chain([scope]).collect()
     }
@@ -66,7 +66,7 @@ impl<'a> FromIterator<&'a str> for Scopes {
     }
 }
 
-/// RFC 6749, 3.3: visible ASCII without quotes and backslashes.
+/// RFC 6749, 3.3: visible ASCII characters without quotes and backslashes.
 fn is_scope(text: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
     !text.is_empty() && text.bytes().all(is_allowed)

@@ -1,4 +1,4 @@
-//! The tokens for one server, and getting new ones when they are refused.
+//! The tokens for one server, which are replaced when they are refused or expire.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::settings::{Grant, Settings};
 use super::tokens::{TokenState, Tokens};
 use super::{AuthError, Problem, Step};
 
-/// The tokens for one server. Dropping it ends a sign-in that is under way.
+/// The tokens for one server. Dropping it ends a sign-in that is in progress.
 pub(crate) struct Session {
     pub(crate) engine: Arc<Engine>,
     state: Arc<Mutex<SessionState>>,
@@ -27,7 +27,7 @@ pub(crate) struct Session {
 #[derive(Default)]
 struct SessionState {
     current: Option<Current>,
-    /// What the last refusal said, for tokens that expire before the next one.
+    /// The content of the last refusal, needed if tokens expire before the next refusal.
     wanted: Wanted,
 }
 
@@ -39,10 +39,10 @@ pub(crate) struct Current {
     pub(crate) state: TokenState,
 }
 
-/// The outcome of getting tokens, when it is there.
+/// Receives the outcome of an attempt to get tokens.
 type Attempt = watch::Receiver<Option<Result<(), AuthError>>>;
 
-/// Tokens are being got.
+/// An attempt to get tokens that is in progress.
 struct Running {
     outcome: Attempt,
     task: AbortHandle,
@@ -58,7 +58,7 @@ impl Session {
         }
     }
 
-    /// The tokens that can be used now, without waiting.
+    /// The tokens that are usable now, without waiting.
     pub(crate) fn usable(&self) -> Option<Current> {
         let state = self.state.lock();
         let current = state.current.as_ref()?;
@@ -69,7 +69,7 @@ impl Session {
         self.state.lock().current.clone()
     }
 
-    /// The tokens to be used, after looking for kept ones and renewing those that expire.
+    /// The tokens to use, after loading stored ones and renewing those that expire.
     pub(crate) async fn ready(&self) -> Option<Current> {
         self.load().await;
         if let Some(current) = self.current()
@@ -79,7 +79,7 @@ impl Session {
             let wanted = self.state.lock().wanted.clone();
             let got = self.get(Cause::Expired, wanted, Some(&current)).await;
             if let Err(error) = got {
-                // The server is asked without them, and says what it wants.
+                // Send the request without them; the server's refusal then says what it requires.
                 tracing::debug!(server = %self.engine.server, %error, "tokens were not renewed");
                 self.state.lock().current = None;
             }
@@ -91,7 +91,7 @@ impl Session {
         tokens.refresh.is_some() || !matches!(self.engine.settings.grant, Grant::Code)
     }
 
-    /// Looks once for tokens of an earlier run.
+    /// Loads tokens of an earlier run, once.
     pub(crate) async fn load(&self) {
         let load = async {
             let Some((tokens, wanted)) = self.engine.kept_last().await else {
@@ -107,23 +107,23 @@ impl Session {
         self.loaded.get_or_init(|| load).await;
     }
 
-    /// The server has taken a request.
+    /// Records that the server has accepted a request.
     pub(crate) fn succeeded(&self) {
         if let Some(current) = &mut self.state.lock().current {
             current.state = TokenState::Tried;
         }
     }
 
-    /// Drops tokens that are good for nothing, here and where they are kept.
+    /// Drops useless tokens, in memory and in the store.
     pub(crate) async fn drop_tokens(&self) -> Option<Arc<Tokens>> {
         let current = self.state.lock().current.take()?;
         self.engine.forget(&current.tokens).await;
         Some(current.tokens)
     }
 
-    /// Gets tokens in place of those that the caller has `seen`. Concurrent calls share one attempt,
-    /// and a call that comes after it finds other tokens than it has seen and starts none. The
-    /// attempt runs in a task of its own, so that dropping a call does not end the user's sign-in.
+    /// Gets tokens to replace those that the caller has `seen`. Concurrent calls share one attempt.
+    /// A later call finds other tokens than it has seen, and starts no attempt. The attempt runs in
+    /// its own task, so dropping a call does not end the user's sign-in.
     pub(crate) async fn get(
         &self,
         cause: Cause,
@@ -141,19 +141,20 @@ impl Session {
         Err(AuthError::new(Step::Authorization, problem).at(&self.engine.server))
     }
 
-    /// The attempt under way, or a new one. Nothing if there are other tokens than `seen` by now.
+    /// Joins the running attempt, or starts a new one. `None` if there are already other tokens
+    /// than `seen`.
     fn join(&self, cause: Cause, wanted: Wanted, seen: Option<&Current>) -> Option<Attempt> {
         let mut running = self.running.lock();
-        // An attempt that has its outcome is over, even if its task has not ended yet: joining it would
-        // give a refusal that came later the tokens that were refused.
+        // An attempt that has its outcome is over, even if its task has not ended yet. Joining it
+        // would return the refused tokens to a refusal that came later.
         if let Some(running) = &*running
             && running.outcome.borrow().is_none()
             && !running.task.is_finished()
         {
             return Some(running.outcome.clone());
         }
-        // The tokens of an attempt are there before its outcome is. One that ended after the caller
-        // looked is noticed here, under the lock that starts the next one.
+        // An attempt stores its tokens before its outcome. So an attempt that ended after the
+        // caller looked is noticed here, under the lock that also starts the next one.
         let current = self.current();
         if let Some(current) = &current
             && seen.is_none_or(|seen| !Arc::ptr_eq(&seen.tokens, &current.tokens))
@@ -170,7 +171,7 @@ impl Session {
                 let mut state = state.lock();
                 state.current = Some(current);
                 state.wanted = Wanted {
-                    // A step-up is for the request that was refused.
+                    // The scopes of a step-up concern only the refused request.
                     scope: None,
                     error: None,
                     ..wanted
@@ -195,7 +196,8 @@ impl Current {
         })
     }
 
-    /// What was just got is tried once, however short its life: others would live no longer.
+    /// Tokens that were just granted are used once even if they expire soon: new ones would not
+    /// live longer.
     fn is_usable(&self, now: Timestamp) -> bool {
         self.state != TokenState::Tried || !self.tokens.is_expired(now)
     }
@@ -238,7 +240,7 @@ mod tests {
         Current::new(tokens, TokenState::Tried).expect("a token that fits a header")
     }
 
-    /// A session with a server that cannot be reached, so that every attempt to get tokens fails.
+    /// A session with an unreachable server, so that every attempt to get tokens fails.
     fn session(current: Option<Current>) -> Session {
         let server = Address::parse("http://127.0.0.1:1/mcp").expect("an address");
         let session = Session::new(Arc::new(Settings::new("test".to_owned())), server);

@@ -18,7 +18,7 @@ pub(crate) struct Settings {
     pub(crate) document: Option<String>,
     pub(crate) document_key: Option<Arc<SigningKey>>,
     pub(crate) registered: Option<Registered>,
-    /// The one authorization server that tokens come from, if it was named.
+    /// The only authorization server that tokens may come from, if one was set.
     pub(crate) issuer: Option<String>,
     pub(crate) grant: Grant,
     pub(crate) scopes: Scopes,
@@ -31,30 +31,30 @@ pub(crate) struct Settings {
     pub(crate) onlooker: Onlooker,
 }
 
-/// How tokens are got.
+/// How tokens are obtained.
 #[derive(Clone)]
 pub(crate) enum Grant {
-    /// A user is asked.
+    /// The user is asked in their browser.
     Code,
     /// The client acts for itself.
     ClientCredentials,
     /// A company's identity provider decides.
     Enterprise(Arc<Enterprise>),
-    /// The platform that the client runs on vouches for it.
+    /// The platform that the client runs on provides an assertion.
     Workload(Arc<dyn Assertion>),
     /// The token of a caller is exchanged.
     #[cfg(feature = "server")]
     Exchange(Arc<Exchange>),
 }
 
-/// What is exchanged, and for what.
+/// The subject token to exchange, and the requested audience.
 #[cfg(feature = "server")]
 pub(crate) struct Exchange {
     pub(crate) subject: crate::SubjectToken,
     pub(crate) audience: Option<String>,
 }
 
-/// Whether tokens are to outlive the user's presence, where that has to be asked for.
+/// Whether to request tokens that outlive the user's presence, if this requires a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offline {
     Ask,

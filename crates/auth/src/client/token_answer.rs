@@ -1,4 +1,4 @@
-//! The answer of a token endpoint.
+//! The response of a token endpoint.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use super::fetch::Answer;
 use super::{AuthError, Problem, Step};
 use crate::Secret;
 
-/// 10 years: what lives longer is taken for an error in the unit, and the clock is not overrun.
+/// 10 years: a longer lifetime is probably given in the wrong unit. The limit also prevents an overflow.
 const MAX_LIFE: Duration = Duration::from_hours(10 * 365 * 24);
 
-/// A token and what belongs to it.
+/// A token and the other members of the response.
 #[derive(Debug, Deserialize)]
 pub(crate) struct TokenAnswer {
     pub(crate) access_token: Secret,
@@ -34,15 +34,15 @@ struct Refusal {
 }
 
 impl TokenAnswer {
-    /// Reads an answer.
+    /// Parses a response.
     ///
     /// # Errors
-    /// If it is a refusal, or has no token in it.
+    /// [`AuthError`] if the response is a refusal or contains no token.
     pub(crate) fn read(step: Step, at: &Address, answer: &Answer) -> Result<Self, AuthError> {
         if !answer.status.is_success() {
             return Err(refusal(step, at, answer));
         }
-        // Some answer 200 with an error in it.
+        // Some servers answer 200 with an error in the body.
         if let Ok(Refusal { error: Some(_), .. }) = serde_json::from_slice(&answer.body) {
             return Err(refusal(step, at, answer));
         }
@@ -55,7 +55,7 @@ impl TokenAnswer {
     }
 }
 
-/// A refusal in the server's own words.
+/// Makes the error for a refusal, with the server's description.
 pub(crate) fn refusal(step: Step, at: &Address, answer: &Answer) -> AuthError {
     let said: Refusal = serde_json::from_slice(&answer.body).unwrap_or_default();
     let problem = Problem::Refused {
@@ -66,7 +66,7 @@ pub(crate) fn refusal(step: Step, at: &Address, answer: &Answer) -> AuthError {
     AuthError::new(step, problem).at(at)
 }
 
-/// A number of seconds, which some write as text and some as a fraction.
+/// A number of seconds. Some servers write it as a string or with a fraction.
 fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

@@ -14,10 +14,10 @@ use super::token_answer::TokenAnswer;
 use super::tokens::{Request, Tokens};
 use super::{AuthError, Problem, Step};
 
-/// 2: once without the nonce that the server wants, and once with it.
+/// At most 2 tries: one without the nonce that the server requires, and one with it.
 const MAX_TRIES: usize = 2;
 
-/// RFC 8693, 3: what can be used at a server.
+/// RFC 8693, 3: token types that can be used at a server.
 const ACCESS_TOKEN_TYPES: [&str; 2] = [
     "urn:ietf:params:oauth:token-type:access_token",
     "urn:ietf:params:oauth:token-type:jwt",
@@ -33,7 +33,7 @@ pub(crate) struct TokenRequest<'a> {
 }
 
 impl Engine {
-    /// Sends a request for what a grant brings, with the resource and the scopes.
+    /// Requests the tokens of a grant, with the resource and the scopes.
     pub(crate) async fn tokens(
         &self,
         asked: &Asked<'_>,
@@ -42,7 +42,7 @@ impl Engine {
     ) -> Result<Tokens, AuthError> {
         let scopes = asked.scopes.to_string();
         let mut form = grant.to_vec();
-        // A8: whether the authorization server knows what to do with it or not.
+        // A8: sent whether or not the authorization server supports it.
         form.extend(
             asked
                 .found
@@ -50,7 +50,7 @@ impl Engine {
                 .as_deref()
                 .map(|resource| ("resource", resource)),
         );
-        // A code has its scopes already.
+        // A code is already bound to its scopes.
         let has_code = grant.contains(&("grant_type", "authorization_code"));
         if !scopes.is_empty() && !has_code {
             form.push(("scope", &scopes));
@@ -100,7 +100,7 @@ impl Engine {
             let read = TokenAnswer::read(step, &endpoint, &answer);
             tries += 1;
             match read {
-                // RFC 9449, 8: the same request again, with the nonce.
+                // RFC 9449, 8: repeat the request with the nonce.
                 Err(error)
                     if error.oauth_error() == Some("use_dpop_nonce")
                         && has_nonce
@@ -131,7 +131,7 @@ impl Engine {
     }
 }
 
-/// An endpoint that metadata names.
+/// An endpoint from the metadata.
 pub(crate) fn endpoint_of(
     step: Step,
     name: &'static str,

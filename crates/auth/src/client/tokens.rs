@@ -1,4 +1,4 @@
-//! Tokens, with what has to be known to use, renew and give them back.
+//! Tokens, with the data that is needed to use, renew and revoke them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::token_answer::TokenAnswer;
 use super::{AuthError, Problem, Scopes, Step};
 use crate::Secret;
 
-/// 30 s before a token expires it is renewed: a request takes its time, and clocks differ.
+/// Tokens are renewed 30 s before they expire, because requests take time and clocks differ.
 const EARLY: Duration = Duration::from_secs(30);
 
 /// The result of one authorization.
@@ -34,17 +34,17 @@ pub(crate) struct Tokens {
     pub(crate) key: Option<Arc<ProofKey>>,
 }
 
-/// The subject of an authorization.
+/// The request that tokens were issued for.
 pub(crate) struct Request<'a> {
     pub(crate) issuer: &'a str,
     pub(crate) resource: Option<&'a str>,
     pub(crate) client_id: Option<&'a str>,
     pub(crate) requested: &'a Scopes,
-    /// The key that a proof was made with.
+    /// The key that the request's proof was made with.
     pub(crate) key: Option<&'a Arc<ProofKey>>,
 }
 
-/// As they are kept.
+/// Tokens in the form in which they are stored.
 #[derive(Deserialize)]
 struct Kept {
     access_token: Secret,
@@ -60,26 +60,26 @@ struct Kept {
 /// The state of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenState {
-    /// The tokens were just granted. If these are refused, others would be too.
+    /// The tokens were just granted. If the server refuses them, it would refuse other new ones too.
     New,
-    /// The tokens were just renewed. If these are refused, new ones may have to be granted.
+    /// The tokens were just renewed. If the server refuses them, new ones may have to be granted.
     Renewed,
     /// The server has accepted them, or another process has stored them.
     Tried,
 }
 
 impl Tokens {
-    /// The content of a token response.
+    /// Reads the tokens of a token response.
     ///
     /// # Errors
-    /// If tokens of this type cannot be used.
+    /// [`AuthError`] if tokens of this type are not supported.
     pub(crate) fn new(
         answer: TokenAnswer,
         request: &Request<'_>,
         now: Timestamp,
     ) -> Result<Self, AuthError> {
         let key = match &*answer.token_type.to_ascii_lowercase() {
-            // RFC 6749 wants a type, and some forget it.
+            // RFC 6749 requires a type, but some servers leave it out.
             "bearer" | "" => None,
             "dpop" if request.key.is_some() => request.key.cloned(),
             _ => {
@@ -106,16 +106,16 @@ impl Tokens {
         })
     }
 
-    /// Whether the access token should not be used any more.
+    /// Whether the access token should no longer be used.
     pub(crate) fn is_expired(&self, now: Timestamp) -> bool {
         self.expires
             .is_some_and(|expires| expires <= now.after(EARLY))
     }
 
-    /// The header by which it is used.
+    /// The `Authorization` header for the access token.
     ///
     /// # Errors
-    /// If it contains characters that a header cannot have.
+    /// [`AuthError`] if the token contains characters that are not allowed in a header.
     pub(crate) fn header(&self) -> Result<HeaderValue, AuthError> {
         let scheme = if self.key.is_some() { "DPoP" } else { "Bearer" };
         let text = zeroize::Zeroizing::new(format!("{scheme} {}", self.access.expose()));
@@ -136,7 +136,7 @@ impl Tokens {
         self.header().is_ok_and(|own| own == sent)
     }
 
-    /// As they are kept.
+    /// The tokens in the form in which they are stored.
     pub(crate) fn to_secret(&self) -> Secret {
         let text = json!({
             "access_token": self.access.expose(),
@@ -151,7 +151,7 @@ impl Tokens {
         Secret::new(text.to_string())
     }
 
-    /// As they were kept; `None` if that cannot be read any more.
+    /// Parses stored tokens; `None` if they cannot be parsed.
     pub(crate) fn from_secret(text: &Secret) -> Option<Self> {
         let kept: Kept = serde_json::from_str(text.expose()).ok()?;
         let key = match &kept.key {

@@ -1,4 +1,4 @@
-//! The algorithms of signatures.
+//! Signature algorithms.
 
 use std::fmt;
 
@@ -26,8 +26,8 @@ pub enum Algorithm {
     Ps384,
     /// RSA with PSS padding and SHA-512.
     Ps512,
-    /// ECDSA on P-256 with SHA-256, for which [`SigningKey::generate`](super::SigningKey::generate)
-    /// makes keys.
+    /// ECDSA on P-256 with SHA-256. [`SigningKey::generate`](super::SigningKey::generate) makes
+    /// keys for it.
     Es256,
     /// ECDSA on P-384 with SHA-384.
     Es384,
@@ -36,7 +36,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// All algorithms, the most common first. There is no symmetric one, and not `none`.
+    /// All algorithms, the most common first. Symmetric algorithms and `none` are not supported.
     pub const ALL: [Self; 9] = [
         Self::Rs256,
         Self::Es256,
@@ -49,8 +49,8 @@ impl Algorithm {
         Self::Es384,
     ];
 
-    /// The algorithm with this name in JOSE. `Ed25519` is the newer name of `EdDSA` with that
-    /// curve. `None` for unknown, symmetric and disabled algorithms.
+    /// Returns the algorithm with this JOSE name, or `None` for unknown, symmetric and disabled
+    /// algorithms. `Ed25519` is the newer name of `EdDSA` with that curve.
     pub fn from_name(name: &str) -> Option<Self> {
         if name == "Ed25519" {
             return Some(Self::EdDsa);
@@ -58,7 +58,7 @@ impl Algorithm {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 
-    /// The algorithm's name in JOSE, as in the `alg` of a token.
+    /// The JOSE name of the algorithm, as in the `alg` of a token.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rs256 => "RS256",

@@ -1,10 +1,10 @@
-//! Digests, as JOSE and OAuth write them.
+//! Digests in the forms that JOSE and OAuth use.
 
 use ring::digest::{SHA256, digest as of};
 
 use super::base64url;
 
-/// The SHA-256 digest as base64url: PKCE's S256, DPoP's `ath`, thumbprints.
+/// Returns the SHA-256 digest as base64url, as used for PKCE's S256, DPoP's `ath` and thumbprints.
 ///
 /// ```
 /// // RFC 7636, appendix B.
@@ -22,11 +22,11 @@ pub(crate) fn sha256(bytes: impl AsRef<[u8]>) -> [u8; 32] {
     all
 }
 
-/// Whether two texts are the same, in a time that tells nothing of how much of them is.
+/// Compares two texts. The time that it takes does not reveal how much of them is equal.
 #[cfg(any(feature = "client", feature = "server"))]
 pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
     use ring::hmac;
-    // The tags are compared in constant time, and say nothing without being whole.
+    // The tags are compared in constant time, and reveal nothing about parts of the texts.
     let key = hmac::Key::new(hmac::HMAC_SHA256, b"is the same");
     let tag = hmac::sign(&key, one);
     hmac::verify(&key, other, tag.as_ref()).is_ok()

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::{Algorithm, base64url, digest};
 
-/// Keys of one set. Issuers publish a handful; a document with thousands is an attack.
+/// The most keys of one set. Issuers publish only a few; a document with thousands is an attack.
 const MAX_KEYS: usize = 64;
 
-/// Members that only private and shared keys have.
+/// Members that only private and symmetric keys have.
 const SECRET_MEMBERS: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
 /// A public key that verifies signatures (RFC 7517).
@@ -39,7 +39,7 @@ enum Material {
         n: Vec<u8>,
         e: Vec<u8>,
     },
-    /// A point of P-256 or P-384, uncompressed.
+    /// An uncompressed point on P-256 or P-384.
     Ec {
         curve: Curve,
         point: Vec<u8>,
@@ -55,17 +55,17 @@ enum Curve {
     P384,
 }
 
-/// Why JSON is not a usable public key. Returned by [`Jwk::parse`] and [`JwkSet::parse`].
+/// Why a JSON value is not a usable public key. Returned by [`Jwk::parse`] and [`JwkSet::parse`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadKey {
-    /// A member is missing, or is not what it should be.
+    /// A member is missing or malformed.
     #[error("member `{0}` of the key is missing or cannot be read")]
     Member(&'static str),
-    /// A kind of key that is not supported. RSA, EC with P-256 or P-384, and Ed25519 are.
+    /// The kind of key is not supported. Supported are RSA, EC with P-256 or P-384, and Ed25519.
     #[error("keys of kind `{0}` are not used here: RSA, EC with P-256 or P-384, and Ed25519 are")]
     Kind(String),
-    /// It contains the private half, or is a shared secret. Publish the public half only, and
+    /// The value contains a private key or a symmetric key. Publish only the public half, and
     /// replace the key if it was published.
     #[error("the key is private or shared; publish its public half")]
     Secret,
@@ -73,7 +73,7 @@ pub enum BadKey {
 
 impl Jwk {
     /// Parses a key from JSON: RSA, EC on P-256 or P-384, or Ed25519. A key whose `use` or
-    /// `key_ops` excludes signatures is parsed, but [allows](Self::allows) nothing.
+    /// `key_ops` excludes signatures is parsed, but [allows](Self::allows) no algorithm.
     ///
     /// # Errors
     /// [`BadKey::Secret`] if it contains a private or shared key, [`BadKey::Kind`] if it is of an
@@ -135,8 +135,8 @@ impl Jwk {
             && said.is_none_or(|said| Algorithm::from_name(said) == Some(algorithm))
     }
 
-    /// Whether this key made the signature of the message. False also if the key does not
-    /// [allow](Self::allows) the algorithm. RSA keys need 2048 bits or more.
+    /// Whether this key made the signature of the message. Returns false also if the key does not
+    /// [allow](Self::allows) the algorithm. RSA keys must have at least 2048 bits.
     pub fn verifies(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
         if !self.allows(algorithm) {
             return false;
@@ -162,13 +162,13 @@ impl Jwk {
         verified.is_some()
     }
 
-    /// The thumbprint of the key in base64url (RFC 7638), to which DPoP tokens are bound. It is the
-    /// same for all JSON forms of one key.
+    /// The thumbprint of the key in base64url (RFC 7638), which DPoP tokens are bound to. All JSON
+    /// forms of one key have the same thumbprint.
     pub fn thumbprint(&self) -> String {
         let members = self.members();
         let mut members: Vec<_> = members.iter().collect();
         members.sort();
-        // Only the members that make the key, in the order of their names, without blanks.
+        // Only the members that define the key, in the order of their names, without blanks.
         let text: Vec<_> = members
             .iter()
             .map(|(name, value)| format!("\"{name}\":\"{value}\""))
@@ -176,8 +176,8 @@ impl Jwk {
         digest(format!("{{{}}}", text.join(",")))
     }
 
-    /// The key as JSON, as it is published in a key set: the members that define it, and `kid` and
-    /// `alg` if they are set.
+    /// The key as JSON, in the form in which it is published in a key set: the members that define
+    /// it, and `kid` and `alg` if they are set.
     pub fn to_json(&self) -> Value {
         let mut json = Map::new();
         for (name, value) in self.members() {
@@ -247,7 +247,7 @@ fn rsa(algorithm: Algorithm) -> Option<&'static RsaParameters> {
 }
 
 fn point(object: &Map<String, Value>, curve: Curve) -> Result<Material, BadKey> {
-    // 4: both coordinates follow.
+    // 4 is the tag of an uncompressed point: both coordinates follow.
     let mut point = vec![4];
     point.extend(sized(object, "x", curve.bytes())?);
     point.extend(sized(object, "y", curve.bytes())?);
@@ -274,7 +274,7 @@ fn sized(
         .ok_or(BadKey::Member(name))
 }
 
-/// A number without leading zeros, which some issuers write all the same.
+/// Reads a number without leading zeros, which some issuers write against the specification.
 fn unsigned(object: &Map<String, Value>, name: &'static str) -> Result<Vec<u8>, BadKey> {
     let bytes = bytes(object, name)?;
     let start = bytes.iter().position(|byte| *byte != 0);
@@ -291,18 +291,18 @@ pub struct JwkSet {
 }
 
 impl JwkSet {
-    /// A set of these keys.
+    /// Makes a set of these keys.
     pub fn new(keys: impl IntoIterator<Item = Jwk>) -> Self {
         Self {
             keys: keys.into_iter().collect(),
         }
     }
 
-    /// Parses a set from JSON. Keys of unsupported kinds are left out, as RFC 7517 requires; so are
-    /// all keys beyond the first 64.
+    /// Parses a set from JSON. Keys of unsupported kinds are left out, as RFC 7517 requires. Keys
+    /// beyond the first 64 are left out too.
     ///
     /// # Errors
-    /// If there is no `keys` array.
+    /// [`BadKey::Member`] if there is no `keys` array.
     pub fn parse(json: &Value) -> Result<Self, BadKey> {
         let keys = json.get("keys").and_then(Value::as_array);
         let keys = keys.ok_or(BadKey::Member("keys"))?;
@@ -313,8 +313,8 @@ impl JwkSet {
         ))
     }
 
-    /// Keys that may have signed with this algorithm. With a `kid`: the keys that have it, and the
-    /// keys without a `kid`. [`Jws::verify`](super::Jws::verify) tries them.
+    /// The keys that may have signed a token with this algorithm. If a `kid` is given: the keys
+    /// with this id, and the keys without an id. [`Jws::verify`](super::Jws::verify) tries them.
     pub fn candidates(&self, algorithm: Algorithm, id: Option<&str>) -> impl Iterator<Item = &Jwk> {
         self.keys.iter().filter(move |key| {
             key.allows(algorithm) && (id.is_none() || key.id().is_none() || key.id() == id)

@@ -5,16 +5,17 @@ use serde_json::{Map, Value};
 
 use super::{Algorithm, Jwk, JwkSet, base64url};
 
-/// Bytes of a token. Headers of HTTP are seldom allowed more, and every byte is hashed.
+/// The size limit of a token, in bytes. HTTP headers are rarely allowed to be longer, and every
+/// byte is hashed.
 const MAX_BYTES: usize = 32 * 1024;
 
-/// Keys that one signature is tried with where the token does not say which. A check of an RSA
-/// signature costs some tens of microseconds.
+/// How many keys are tried for one signature if the token does not name its key. Verifying an RSA
+/// signature takes some tens of microseconds.
 const MAX_TRIES: usize = 8;
 
 /// A signed token (JWS in compact form), split into its parts. Do not trust its content before
-/// [`verify`](Self::verify) has succeeded, and check `exp`, `aud` and `iss` after that: this type
-/// checks signatures only. A `server::Guard` does all of it.
+/// [`verify`](Self::verify) has succeeded. Check `exp`, `aud` and `iss` after that, because this
+/// type checks signatures only. A `server::Guard` does all of these checks.
 #[derive(Debug)]
 pub struct Jws<'a> {
     header: Header,
@@ -23,24 +24,22 @@ pub struct Jws<'a> {
     signature: Vec<u8>,
 }
 
-/// The header of a token, from [`Jws::header`]. It is not trustworthy before the signature is
-/// verified.
+/// The header of a token, from [`Jws::header`]. Do not trust it before the signature is verified.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Header {
-    /// The name of the algorithm, as the token says. It may be one that is not accepted.
+    /// The name of the algorithm, as stated in the token. The algorithm may not be accepted.
     pub alg: String,
-    /// The id of the key that signed it.
+    /// The id of the key that signed the token, if it is stated.
     #[serde(default)]
     pub kid: Option<String>,
     /// The type of the token, such as `JWT`, `at+jwt` or `dpop+jwt`.
     #[serde(default)]
     pub typ: Option<String>,
-    /// A key that the token brings with it, as DPoP proofs do. Never use it to verify an access
-    /// token.
+    /// A key that is contained in the token, as in DPoP proofs. Never use it to verify an access token.
     #[serde(default)]
     pub jwk: Option<Value>,
-    /// Members that must be understood.
+    /// The names of header members that must be understood.
     #[serde(default)]
     crit: Option<Value>,
 }
@@ -52,23 +51,23 @@ pub enum BadToken {
     /// The token is longer than 32 KiB.
     #[error("the token is longer than {MAX_BYTES} bytes")]
     TooLong,
-    /// The text is not a token in three parts. Opaque tokens cause this error; use introspection
-    /// for them.
+    /// The text does not have the three parts of a token. Opaque tokens cause this error; use
+    /// introspection for them.
     #[error("the token is not a signed JWT in three parts")]
     Shape,
-    /// Its header or its claims are not JSON objects, or its signature is not base64url.
+    /// The header or the claims are not JSON objects, or the signature is not base64url.
     #[error("the {0} of the token cannot be read")]
     Part(&'static str),
-    /// The token is signed with an algorithm that is not allowed, or that is symmetric or unknown.
+    /// The token's algorithm is not allowed, symmetric or unknown.
     #[error("tokens signed with `{0}` are not accepted")]
     Algorithm(String),
     /// The token has critical header members (`crit`), which are not supported.
     #[error("the token has a `crit` header, and no critical header member is supported")]
     Critical,
-    /// No key of the set fits the token. The issuer may have new keys: fetch the set again.
+    /// No key of the set matches the token. The issuer may have new keys: fetch the set again.
     #[error("no key of the issuer fits the token")]
     UnknownKey,
-    /// The signature was made by another key, or for other content. The token is forged or damaged.
+    /// The signature was made by another key or for other content. The token is forged or damaged.
     #[error("the signature does not fit the token")]
     Signature,
 }
@@ -77,8 +76,8 @@ impl<'a> Jws<'a> {
     /// Splits a token into its parts and decodes them. The signature is not checked.
     ///
     /// # Errors
-    /// [`BadToken`] if it is not a signed token: too long, not three parts, not JSON, or with
-    /// critical members.
+    /// [`BadToken`] if it is not a signed token: it is too long, does not have three parts, is not
+    /// JSON, or has critical members.
     pub fn parse(token: &'a str) -> Result<Self, BadToken> {
         if token.len() > MAX_BYTES {
             return Err(BadToken::TooLong);
@@ -90,7 +89,7 @@ impl<'a> Jws<'a> {
         }
         let header: Header = part(header).ok_or(BadToken::Part("header"))?;
         if header.crit.is_some() {
-            // RFC 7515, 4.1.11: what is critical and not understood MUST be refused.
+            // RFC 7515, 4.1.11: a token with critical members that are not understood MUST be refused.
             return Err(BadToken::Critical);
         }
         Ok(Self {
@@ -106,14 +105,14 @@ impl<'a> Jws<'a> {
         &self.header
     }
 
-    /// The claims, before the signature has been checked. Use them only to choose the keys to
-    /// verify with, for example by `iss`.
+    /// The claims before the signature is checked. Use them only to choose the keys for
+    /// verification, for example by `iss`.
     pub fn unverified_claims(&self) -> &Map<String, Value> {
         &self.claims
     }
 
-    /// The algorithm of the token, if it is one of the allowed ones. Never take it from the header
-    /// without this check.
+    /// Returns the algorithm of the token, if it is one of the allowed ones. Never take the
+    /// algorithm from the header without this check.
     ///
     /// # Errors
     /// [`BadToken::Algorithm`] if it is not allowed.
@@ -137,7 +136,8 @@ impl<'a> Jws<'a> {
     /// ```
     ///
     /// # Errors
-    /// If no key fits the token, or none of them made the signature.
+    /// [`BadToken`] if the algorithm is not allowed, no key matches the token, or none of them made
+    /// the signature.
     pub fn verify(
         self,
         keys: &JwkSet,
@@ -150,7 +150,7 @@ impl<'a> Jws<'a> {
             if key.verifies(algorithm, self.signed.as_bytes(), &self.signature) {
                 return Ok(self.claims);
             }
-            // A key without a name may be another one than the token means.
+            // A key without an id may not be the one that the token means.
             if id.is_none() || key.id() == id {
                 verdict = BadToken::Signature;
             }
@@ -158,8 +158,8 @@ impl<'a> Jws<'a> {
         Err(verdict)
     }
 
-    /// Verifies the signature with this key, and returns the claims. Use it where the key is known,
-    /// as with DPoP proofs.
+    /// Verifies the signature with this key, and returns the claims. Use it if the key is known, as
+    /// for DPoP proofs.
     ///
     /// # Errors
     /// [`BadToken::Algorithm`] if the algorithm is not allowed, and [`BadToken::Signature`] if the

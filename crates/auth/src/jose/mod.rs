@@ -1,7 +1,7 @@
 //! Keys, signatures and tokens: the parts of JOSE that authorization needs.
 //!
-//! Only asymmetric signatures are here. A token that says `none`, or that is signed with a secret
-//! which both ends share, names no [`Algorithm`], so no code can be talked into accepting it.
+//! Only asymmetric signatures are supported. [`Algorithm`] has no value for `none` or for
+//! signatures with a shared secret, so such tokens cannot be accepted by mistake.
 
 mod algorithm;
 pub(crate) mod base64url;

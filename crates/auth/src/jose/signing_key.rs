@@ -47,8 +47,8 @@ pub enum KeyError {
         "there is no private key in the PEM text; it begins with `-----BEGIN PRIVATE KEY-----`"
     )]
     NoKey,
-    /// The key is written in another way than PKCS#8, or PKCS#1 for RSA. The message has the
-    /// command that converts it.
+    /// The key is in a format other than PKCS#8, or PKCS#1 for RSA. The message contains a command
+    /// that converts it.
     #[error(
         "the key is in the form `{form}`; convert it with `openssl pkcs8 -topk8 -nocrypt -in key.pem`"
     )]
@@ -56,11 +56,11 @@ pub enum KeyError {
         /// The label of the PEM text.
         form: String,
     },
-    /// The key does not fit ES256, RS256 or EdDSA: another curve, an RSA key of less than 2048
-    /// bits, or not a key at all.
+    /// The key cannot be used with ES256, RS256 or EdDSA: it has another curve, is an RSA key of
+    /// less than 2048 bits, or is not a key.
     #[error("the key does not fit ES256 (P-256), RS256 (RSA from 2048 bits) or EdDSA (Ed25519)")]
     Unknown,
-    /// The operating system gave no random bytes, or the signature failed.
+    /// The operating system returned no random bytes, or signing failed.
     #[error("could not create a key or sign with it")]
     Unusable,
     /// The claims cannot be written as JSON.
@@ -72,28 +72,28 @@ pub enum KeyError {
 }
 
 impl SigningKey {
-    /// Generates a new key for ES256. It is not stored anywhere; use [`parse_pem`](Self::parse_pem)
-    /// for keys that outlive the process.
+    /// Generates a new key for ES256. The key is not stored; use [`parse_pem`](Self::parse_pem) for
+    /// keys that outlive the process.
     ///
     /// # Errors
-    /// [`KeyError::Unusable`] if the operating system gives no random bytes.
+    /// [`KeyError::Unusable`] if the operating system returns no random bytes.
     pub fn generate() -> Result<Self, KeyError> {
         Self::parse_pkcs8(&Self::generate_pkcs8()?)
     }
 
-    /// A new key for ES256, to be kept.
+    /// Generates a new key for ES256, in a form that can be stored.
     pub(crate) fn generate_pkcs8() -> Result<Vec<u8>, KeyError> {
         EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new())
             .map(|document| document.as_ref().to_vec())
             .map_err(|_| KeyError::Unusable)
     }
 
-    /// Reads a key from PEM: PKCS#8 for every kind, or PKCS#1 for RSA. Encrypted keys are not
-    /// supported.
+    /// Parses a key from PEM: PKCS#8 for every kind of key, or PKCS#1 for RSA. Encrypted keys are
+    /// not supported.
     ///
     /// # Errors
-    /// [`KeyError::NoKey`] if there is no PEM in the text, [`KeyError::Form`] if the key is in
-    /// another form, and [`KeyError::Unknown`] if it is of another kind.
+    /// [`KeyError::NoKey`] if the text contains no private key in PEM, [`KeyError::Form`] if the
+    /// key is in another format, and [`KeyError::Unknown`] if its kind is not supported.
     pub fn parse_pem(text: &str) -> Result<Self, KeyError> {
         let (_, rest) = text.split_once("-----BEGIN ").ok_or(KeyError::NoKey)?;
         let (form, rest) = rest.split_once("-----").ok_or(KeyError::NoKey)?;
@@ -111,7 +111,7 @@ impl SigningKey {
         }
     }
 
-    /// Reads a key from PKCS#8 in DER.
+    /// Parses a key from PKCS#8 in DER.
     ///
     /// # Errors
     /// [`KeyError::Unknown`] if it is not a usable key.
@@ -129,13 +129,13 @@ impl SigningKey {
     }
 
     /// Sets the key id (`kid`) that is written into tokens, so that the other side finds the public
-    /// key in its key set. Give each key its own, such as the month in which it was made.
+    /// key in its key set. Give each key its own id, such as the month in which it was made.
     pub fn with_key_id(mut self, key_id: impl Into<String>) -> Self {
         self.key_id = Some(key_id.into());
         self
     }
 
-    /// The algorithm that it signs with: `ES256`, `RS256` or `EdDSA`.
+    /// The algorithm that the key signs with: `ES256`, `RS256` or `EdDSA`.
     pub fn algorithm(&self) -> &'static str {
         match self.pair {
             Pair::Es256(_) => "ES256",
@@ -144,7 +144,7 @@ impl SigningKey {
         }
     }
 
-    /// The public key as a minimal JWK: only the members that define the key.
+    /// The public key as a minimal JWK, with only the members that define the key.
     /// [`public_key`](Self::public_key) returns it as a [`Jwk`] with the key's id.
     pub fn public_jwk(&self) -> Value {
         match &self.pair {
@@ -170,7 +170,7 @@ impl SigningKey {
     /// The public key.
     ///
     /// # Panics
-    /// Never: a public key of ours is of a kind that we read.
+    /// Never: the public key is of a kind that [`Jwk::parse`] supports.
     pub fn public_key(&self) -> Jwk {
         let key = Jwk::parse(&self.public_jwk()).expect("a public key of ours is one of our kinds");
         match &self.key_id {
@@ -180,7 +180,7 @@ impl SigningKey {
     }
 
     /// Signs claims as a token of this type (`typ`), such as `JWT`. Returns the token in its
-    /// compact form. The header has `typ`, `alg`, and `kid` if a key id is set; claims such as
+    /// compact form. The header contains `typ`, `alg`, and `kid` if a key id is set. Claims such as
     /// `exp` are not added.
     ///
     /// # Errors

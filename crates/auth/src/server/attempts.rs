@@ -1,8 +1,8 @@
-//! Unknown tokens, counted by the address that sent them.
+//! Counts unknown tokens by the address that sent them.
 //!
-//! Each token costs a question to an issuer, and anyone can make tokens up. An address that has
-//! sent many unknown tokens is refused without a question for a while; tokens that are known
-//! already are not counted.
+//! Each unknown token costs a request to an issuer, and anyone can make up tokens. An address that
+//! has sent many unknown tokens is refused for a while without a request; tokens that are already
+//! known are not counted.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -12,17 +12,17 @@ use std::{
 
 use turnbuckle_transport::http::Peer;
 
-/// Cells in which addresses are counted, by their digests: two for each, so that two addresses count
-/// for each other only if they share both.
+/// The number of cells in which addresses are counted, by their digests. Each address has two
+/// cells, so that two addresses are counted together only if they share both.
 const CELLS: usize = 1024;
 
-/// Seconds in which the count starts over.
+/// The period in seconds, after which counting starts again.
 const PERIOD: u64 = 60;
 
-/// Bits of a cell that count; the others are the number of the period.
+/// The bits of a cell that contain the count. The other bits contain the number of the period.
 const COUNT_BITS: u32 = 20;
 
-/// How many unknown tokens each address has sent of late.
+/// How many unknown tokens each address has sent in this period.
 #[derive(Debug)]
 pub(super) struct Attempts {
     cells: Box<[[AtomicU64; CELLS]; 2]>,
@@ -30,12 +30,12 @@ pub(super) struct Attempts {
     pub(super) max: u32,
 }
 
-/// Where a request comes from.
+/// The cells of the address that a request comes from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin([usize; 2]);
 
 impl Attempts {
-    /// Lets every address send so many in a minute.
+    /// Lets every address send this many unknown tokens per minute.
     pub(super) fn new(max: u32) -> Self {
         Self {
             cells: Box::new([const { [const { AtomicU64::new(0) }; CELLS] }; 2]),
@@ -44,7 +44,7 @@ impl Attempts {
         }
     }
 
-    /// Of IPv6 the first half of the address counts: a client can choose the second half freely.
+    /// For IPv6 only the first half of the address is used: a client can choose the second half freely.
     pub(super) fn origin(&self, peer: Option<&Peer>) -> Origin {
         let address = peer
             .and_then(Peer::address)
@@ -58,7 +58,7 @@ impl Attempts {
         Origin([cell(digest & 0xffff_ffff), cell(digest >> 32)])
     }
 
-    /// Whether an address has sent too many.
+    /// Whether an address has sent too many unknown tokens.
     pub(super) fn is_over(&self, origin: Origin, now: u64) -> bool {
         let mut cells = self.cells.iter().zip(origin.0);
         cells.all(|(row, cell)| count(row[cell].load(Ordering::Relaxed), now) >= self.max)
@@ -76,7 +76,7 @@ impl Attempts {
     }
 }
 
-/// The count of a cell, if it is of this period.
+/// The count of a cell, or 0 if it is from an earlier period.
 fn count(cell: u64, now: u64) -> u32 {
     if cell >> COUNT_BITS != now / PERIOD {
         return 0;

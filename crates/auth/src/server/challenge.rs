@@ -1,4 +1,4 @@
-//! The header `WWW-Authenticate`, which tells clients what is required (RFC 6750, RFC 9449).
+//! The header `WWW-Authenticate`, which tells clients what the server requires (RFC 6750, RFC 9449).
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ pub(super) enum Scheme {
     Dpop,
 }
 
-/// One challenge being written.
+/// A challenge under construction.
 #[derive(Clone, Debug)]
 pub(super) struct Challenge(String);
 
@@ -23,7 +23,7 @@ impl Challenge {
         })
     }
 
-    /// Adds a parameter. Characters that are not allowed in one (RFC 6750, 3) are left out.
+    /// Adds a parameter. Characters that are not allowed in it (RFC 6750, 3) are left out.
     pub(super) fn with(mut self, name: &str, value: &str) -> Self {
         let comma = if self.0.contains('=') { "," } else { "" };
         let is_allowed = |c: &char| matches!(*c, ' '..='~') && !matches!(c, '"' | '\\');
@@ -34,7 +34,7 @@ impl Challenge {
     }
 
     pub(super) fn to_header(&self) -> HeaderValue {
-        // Nothing but visible ASCII and blanks was let in.
+        // The text contains only visible ASCII characters and blanks.
         HeaderValue::from_str(&self.0).unwrap_or(HeaderValue::from_static("Bearer"))
     }
 }

@@ -1,4 +1,4 @@
-//! The checks of the claims of every token, however it was verified.
+//! Checks the claims of every token, however it was verified.
 
 use serde_json::Value;
 
@@ -9,31 +9,31 @@ use super::{
     verify::{Claims, VerifyError},
 };
 
-/// Scopes that are read of one token. Real tokens have fewer, and each is compared with others.
+/// How many scopes of one token are read. Real tokens have fewer, and each scope is compared with others.
 const MAX_SCOPES: usize = 256;
 
-/// Where issuers put the client's id: the standard's name, and those of the older ones.
+/// The claims that may contain the client id: the standard one, and those of older issuers.
 const CLIENT_CLAIMS: [&str; 4] = ["client_id", "azp", "appid", "cid"];
 
-/// The claims that an issuer's tokens must have.
+/// The rules that the claims of an issuer's tokens must satisfy.
 #[derive(Debug)]
 pub(super) struct Rules<'a> {
     pub(super) issuer: &'a str,
     pub(super) resource: &'a Resource,
-    /// Names, besides the resource, by which the issuer calls this server.
+    /// Further names of the issuer for this server, besides the resource.
     pub(super) audiences: &'a [String],
     pub(super) scope_claims: &'a [String],
     pub(super) expiry: Expiry,
 }
 
-/// Whether a token must say until when it is good.
+/// Whether a token must state when it expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expiry {
     Needed,
     Optional,
 }
 
-/// A token that was verified.
+/// A verified token.
 #[derive(Debug)]
 pub(super) struct Verified {
     pub(super) identity: Identity,
@@ -43,7 +43,7 @@ pub(super) struct Verified {
 }
 
 impl Rules<'_> {
-    /// Holds claims to the rules.
+    /// Checks claims against the rules.
     pub(super) fn check(&self, claims: Claims, now: u64) -> Result<Verified, VerifyError> {
         let issuer = claims.get("iss").map(|issuer| issuer.as_str());
         if issuer.is_some_and(|issuer| issuer != Some(self.issuer)) {
@@ -55,8 +55,8 @@ impl Rules<'_> {
         let client_id = CLIENT_CLAIMS.iter().find_map(|name| text(&claims, name));
         let (subject, kind) = match (text(&claims, "sub"), client_id) {
             (Some(subject), _) => (subject, ""),
-            // A program that acts for itself. The prefix keeps it apart from a user of the same
-            // name: no issuer's URL begins with it, whereas a subject may begin with anything.
+            // The client acts for itself. The prefix distinguishes it from a user of the same name:
+            // no issuer URL begins with it, whereas a subject may begin with anything.
             (None, Some(client)) => (client, "client "),
             (None, None) => return invalid("the token names neither a subject nor a client"),
         };
@@ -136,8 +136,8 @@ impl Rules<'_> {
     }
 }
 
-/// The thumbprint of the key that a token is bound to (RFC 9449, 6). If we accepted a token bound
-/// in a way that we cannot check, a thief could use it as a bearer token.
+/// The thumbprint of the key that a token is bound to (RFC 9449, 6). A token that is bound in an
+/// unknown way must be refused, or a thief could use it as a bearer token.
 fn bound_key(claims: &Claims) -> Result<Option<String>, VerifyError> {
     let Some(confirmation) = claims.get("cnf") else {
         return Ok(None);

@@ -6,11 +6,11 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// How far our clock and that of an issuer or a client may be apart, in seconds. Machines that are
-/// kept in time differ by less than a second; a minute forgives those that are not.
+/// How far our clock and that of an issuer or a client may differ, in seconds. Synchronised clocks
+/// differ by less than a second; a minute tolerates the others.
 pub(super) const CLOCK_SKEW: u64 = 60;
 
-/// Tells the time in seconds since 1970.
+/// Returns the time in seconds since 1970.
 #[derive(Clone)]
 pub(super) struct Clock(Arc<dyn Fn() -> SystemTime + Send + Sync>);
 

@@ -4,7 +4,7 @@ use http::{HeaderMap, Method, header, request::Parts};
 
 use super::{challenge::Scheme, refusal::Denied};
 
-/// A token as it was presented, with what a proof is about.
+/// A token as it was presented, with the request data that a proof covers.
 pub(super) struct Credentials {
     pub(super) scheme: Scheme,
     pub(super) token: String,
@@ -15,7 +15,7 @@ pub(super) struct Credentials {
 
 /// Reads the credentials of a request.
 pub(super) fn read(parts: &Parts) -> Result<Credentials, Denied> {
-    // OAuth 2.1, 5.1: tokens MUST NOT be in the query, where every log has them.
+    // OAuth 2.1, 5.1: tokens MUST NOT be in the query, because queries are logged.
     let query = parts.uri.query().unwrap_or_default();
     if query
         .split('&')
@@ -54,7 +54,7 @@ pub(super) fn read(parts: &Parts) -> Result<Credentials, Denied> {
     })
 }
 
-/// The one header of a name.
+/// The single header of a name.
 fn only<'a>(
     headers: &'a HeaderMap,
     name: &str,
@@ -71,7 +71,7 @@ fn only<'a>(
     value.to_str().map(Some).map_err(|_| unreadable)
 }
 
-/// Whether it may be a token (RFC 6750, 2.1).
+/// Whether a text has the syntax of a token (RFC 6750, 2.1).
 fn is_token68(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte);

@@ -18,7 +18,7 @@ pub(super) async fn endpoint(
     for place in &places {
         match fetcher.document(place).await {
             Ok(document) => return read(&document, issuer, member),
-            // It may be at the next place; what is broken is not looked for elsewhere.
+            // The document may be at the next URL. Other failures end the search.
             Err(unread) if unread.status.is_some_and(|status| status.is_client_error()) => {
                 tried.push(unread.reason);
             }
@@ -33,7 +33,7 @@ pub(super) async fn endpoint(
 
 fn read(document: &Value, issuer: &str, member: &str) -> Result<Address, VerifyError> {
     let said = document["issuer"].as_str().unwrap_or_default();
-    // RFC 8414, 3.3: who answers for another issuer MUST NOT be believed.
+    // RFC 8414, 3.3: metadata of another issuer MUST NOT be used.
     if said != issuer {
         let reason = format!("its metadata says it is `{said}`: write the issuer exactly so");
         return Err(unavailable(issuer, &reason));

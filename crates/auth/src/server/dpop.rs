@@ -1,4 +1,4 @@
-//! Proofs that a client has the key that its token is bound to (DPoP, RFC 9449).
+//! DPoP (RFC 9449): proofs that a client has the key that its token is bound to.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,11 +16,11 @@ use super::{
 };
 use crate::jose::{Algorithm, Jwk, Jws, digest, is_same, sha256};
 
-/// Seconds before and after the time of a proof in which it is good. The extension's draft gives
-/// five minutes; clients whose clocks are further off need nonces.
+/// How far the time of a proof may differ from ours, in seconds. The extension's draft allows five
+/// minutes; clients whose clocks differ more need nonces.
 pub(super) const WINDOW: u64 = 300;
 
-/// Bytes of a `jti`. A UUID has 36.
+/// The longest `jti`, in bytes. A UUID has 36.
 const MAX_ID_BYTES: usize = 512;
 
 /// How long to wait for the store that replicas share.
@@ -28,7 +28,7 @@ const ASK_OTHERS_WITHIN: Duration = Duration::from_secs(5);
 
 const USED_BEFORE: &str = "the proof was used before: make one for each request";
 
-/// The algorithms of proofs: of those that we verify, the ones that clients use.
+/// The algorithms of proofs: the ones that clients use, of those that we can verify.
 pub(super) const ALGORITHMS: [Algorithm; 5] = [
     Algorithm::Es256,
     Algorithm::EdDsa,
@@ -37,14 +37,14 @@ pub(super) const ALGORITHMS: [Algorithm; 5] = [
     Algorithm::Ps256,
 ];
 
-/// Whether tokens are bound to keys.
+/// Whether tokens must be bound to keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Binding {
-    /// If the client and its issuer like.
+    /// Bound tokens are accepted but not advertised.
     Accepted,
-    /// Clients may send proofs, and the metadata says that they are supported.
+    /// Bound tokens are accepted, and the metadata advertises this.
     Offered,
-    /// Always.
+    /// Only bound tokens are accepted.
     Required,
 }
 
@@ -53,24 +53,24 @@ pub(super) struct Proofs {
     pub(super) binding: Binding,
     pub(super) nonces: Option<Nonces>,
     pub(super) replay: Replay,
-    /// Where replicas remember together which proofs were used.
+    /// The store in which replicas share the proofs that were used.
     pub(super) shared: Option<Arc<dyn UsedStates>>,
 }
 
-/// A request whose proof was good, or that needs none.
+/// The result for a request whose proof is valid or that needs no proof.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Proved {
-    /// A nonce for the next request, if it should have another.
+    /// A nonce for the next request, if the client should use a newer one.
     pub(super) next_nonce: Option<String>,
-    /// The proof, if other replicas have to be asked whether it was used there.
+    /// The proof, if other replicas have to be asked whether it was used.
     pub(super) used: Option<UsedProof>,
 }
 
-/// A proof that was not used at this process before.
+/// A proof that was not used in this process before.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct UsedProof {
     id: [u8; 32],
-    /// A number of its key, for quotas.
+    /// A number for its key, for quotas.
     key: u64,
 }
 
@@ -164,7 +164,7 @@ impl Proofs {
         if id.is_empty() || id.len() > MAX_ID_BYTES {
             return Err(bad("the proof has no `jti`, or a very long one"));
         }
-        // A thumbprint is of one length, so no two pairs read alike.
+        // All thumbprints have the same length, so no two pairs give the same text.
         let proof = sha256(format!("{thumbprint}{id}"));
         let key = sha256(thumbprint);
         match self.replay.note(proof, key, now) {
@@ -184,7 +184,7 @@ impl Proofs {
         }
     }
 
-    /// Makes sure that no other replica has seen a proof, where replicas remember them together.
+    /// Checks that no other replica has seen a proof, if replicas share their used proofs.
     pub(super) async fn check_elsewhere(&self, proof: &UsedProof, now: u64) -> Result<(), Denied> {
         let Some(shared) = &self.shared else {
             return Ok(());
@@ -208,7 +208,7 @@ impl Proofs {
     }
 }
 
-/// Verifies the signature of a proof with the key that it brings along.
+/// Verifies the signature of a proof with the key that it contains.
 fn verify(proof: &str) -> Result<(String, Map<String, Value>), Denied> {
     let proof = Jws::parse(proof).map_err(|error| bad(&error.to_string()))?;
     if proof.header().typ.as_deref() != Some("dpop+jwt") {

@@ -1,4 +1,4 @@
-//! Requests to issuers, over TLS, with limits on time and size.
+//! Requests to issuers over TLS, with limits on time and size.
 
 use std::{sync::OnceLock, time::Duration};
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 use turnbuckle_base::error_chain::in_one_line;
 use turnbuckle_transport::http::client::{Address, Agent, AgentSettings, HttpError};
 
-/// 10 s for a request and its answer. Clients of ours wait meanwhile.
+/// 10 s for a request and its response. Clients of the server wait meanwhile.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// 256 KiB: the largest key sets are a tenth of it.
+/// 256 KiB: the largest key sets have a tenth of this size.
 const MAX_BYTES: usize = 256 * 1024;
 
 /// Sends requests to one issuer.

@@ -1,6 +1,6 @@
 //! Supervises one server: starts it, reads its lists, follows changes, and restarts it.
 //!
-//! The task that runs [`supervise`] owns the server. When the task ends, it drops the connection,
+//! The task that runs `supervise` owns the server. When the task ends, it drops the connection,
 //! and with it the server's process.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};

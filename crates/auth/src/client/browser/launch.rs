@@ -1,17 +1,17 @@
-//! Opening the browser of this machine.
+//! Opens the browser of this machine.
 
 use std::io;
 use std::process::{Command, Stdio};
 
 /// Opens a URL in the user's default browser, and returns without waiting for it.
 ///
-/// The URL is passed as one argument and never goes through a shell, because it may come from a
-/// server. On Linux the programs in `$BROWSER` are tried first, then `xdg-open` and others if there
-/// is a screen.
+/// The URL is passed as one argument and never through a shell, because it may come from a server.
+/// On Linux the programs in `$BROWSER` are tried first, then `xdg-open` and others if there is a
+/// screen.
 ///
 /// # Errors
-/// If no program can be started, or there is no screen. That the browser shows the page is not
-/// checked.
+/// An I/O error if no program can be started, or there is no screen. This does not check that the
+/// browser shows the page.
 pub fn open_in_browser(url: &str) -> io::Result<()> {
     let mut last = io::Error::other("there is no program to open a browser with");
     for (program, arguments) in openers() {
@@ -24,7 +24,7 @@ pub fn open_in_browser(url: &str) -> io::Result<()> {
             .spawn();
         match started {
             Ok(mut child) => {
-                // The program is waited for, or it stays a zombie.
+                // Wait for the program, or it remains a zombie process.
                 std::thread::spawn(move || child.wait());
                 return Ok(());
             }
@@ -41,7 +41,7 @@ fn openers() -> Vec<(String, Vec<String>)> {
 
 #[cfg(windows)]
 fn openers() -> Vec<(String, Vec<String>)> {
-    // `start` is a command of the shell, which would read `&` in the URL.
+    // Do not use `start`: it is a command of the shell, which would interpret `&` in the URL.
     vec![(
         "rundll32".to_owned(),
         vec!["url.dll,FileProtocolHandler".to_owned()],
@@ -55,7 +55,7 @@ fn openers() -> Vec<(String, Vec<String>)> {
         let programs: Vec<_> = own.split(':').map(str::to_owned).collect();
         programs
     });
-    // A machine without a screen has `xdg-open` at times, and it would report success.
+    // A machine without a screen may still have `xdg-open`, which would report success.
     let has_screen = ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"]
         .iter()
         .any(|name| std::env::var_os(name).is_some());

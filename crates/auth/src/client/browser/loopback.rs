@@ -1,4 +1,4 @@
-//! The browser of this machine, sent back to a port of this machine (RFC 8252, 7.3).
+//! Opens the browser of this machine, which is redirected to a local port (RFC 8252, 7.3).
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -15,27 +15,27 @@ use turnbuckle_transport::http::client::{Address, BoxError, BoxFuture};
 use super::{AuthorizationRequest, Browser, BrowserVisit, launch::open_in_browser};
 use crate::Secret;
 
-/// The path that browsers are sent back to, unless it is set.
+/// The default path of the redirect URI.
 const PATH: &str = "/callback";
 
-/// Where browsers are sent back to by default: the address and not the name `localhost`, which may
+/// The default host of the redirect URI: the address instead of the name `localhost`, which may
 /// resolve to another interface (RFC 8252, 8.3).
 const HOST: &str = "127.0.0.1";
 
-/// 16 KiB for a request's line and headers: codes are long, and cookies of other local servers
-/// come along.
+/// 16 KiB for the request line and headers: codes are long, and cookies of other local servers are
+/// included.
 const MAX_REQUEST_BYTES: usize = 16 * 1024;
 
-/// 16 connections at a time. Browsers open some ahead and use one.
+/// 16 connections at a time. Browsers open several in advance and use one.
 const MAX_CONNECTIONS: usize = 16;
 
-/// 10 s for a connection to say what it wants; those that were opened ahead say nothing.
+/// 10 s for a connection to send its request. Connections that were opened in advance send nothing.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 type Announce = Arc<dyn Fn(&AuthorizationRequest) + Send + Sync>;
 
-/// Opens the browser of this machine, and waits for the redirect at a local port. The default
-/// [`Browser`](super::Browser).
+/// Opens the browser of this machine, and waits for the redirect at a local port. This is the
+/// default [`Browser`](super::Browser).
 ///
 /// The URL is also printed to standard error, or given to [`announce`](Self::announce), so that the
 /// user can open it by hand if no browser starts.
@@ -65,7 +65,7 @@ enum Opening {
 }
 
 impl Loopback {
-    /// Waits at any free port of 127.0.0.1, at the path `/callback`. The port is opened for each
+    /// Waits at any free port of 127.0.0.1, with the path `/callback`. The port is opened for each
     /// sign-in and closed after it.
     pub fn new() -> Self {
         Self {
@@ -74,7 +74,7 @@ impl Loopback {
             path: PATH.to_owned(),
             opening: Opening::Browser,
             announce: Arc::new(|request| {
-                // A closed stderr must not end the program, as `eprintln!` would.
+                // `eprintln!` would panic if stderr is closed.
                 let _ = writeln!(
                     io::stderr(),
                     "{} wants you to sign in at {}. If no browser opens, open this address:\n\n  {}\n",
@@ -86,14 +86,14 @@ impl Loopback {
         }
     }
 
-    /// Waits at this port, for clients whose registration names it. The sign-in fails if another
-    /// program has the port. Defaults to any free port.
+    /// Waits at this port, for a client that is registered with a fixed port. The sign-in fails if
+    /// another program uses the port. Defaults to any free port.
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
         self
     }
 
-    /// Waits at this path, for clients whose registration names it. Defaults to `/callback`.
+    /// Waits at this path, for a client that is registered with it. Defaults to `/callback`.
     pub fn path(mut self, path: impl AsRef<str>) -> Self {
         self.path = format!("/{}", path.as_ref().trim_start_matches('/'));
         self
@@ -106,16 +106,15 @@ impl Loopback {
         self
     }
 
-    /// Opens no browser; the user opens the announced URL, on this machine. Use
+    /// Opens no browser. The user opens the announced URL on this machine. Use
     /// [`Paste`](super::Paste) if the browser is on another machine.
     pub fn without_opening(mut self) -> Self {
         self.opening = Opening::Nothing;
         self
     }
 
-    /// Calls this function with the request in place of printing its URL to standard error. Use it
-    /// in programs with a user interface, and in those whose standard error belongs to something
-    /// else.
+    /// Calls this function with the request instead of printing its URL to standard error. Use it
+    /// in programs with a user interface, or if standard error is used for something else.
     pub fn announce(
         mut self,
         announce: impl Fn(&AuthorizationRequest) + Send + Sync + 'static,
@@ -124,7 +123,7 @@ impl Loopback {
         self
     }
 
-    /// A port that the client is registered with is as good as a new one, if it is free.
+    /// Opens a port. If the client is registered with a port already, that port is tried first.
     async fn bind(&self, known: &[String]) -> io::Result<TcpListener> {
         let known = known.iter().filter_map(|uri| {
             let address = Address::parse(uri).ok()?;
@@ -166,7 +165,7 @@ impl Browser for Loopback {
     }
 }
 
-/// A port at which a browser is waited for.
+/// A local port that waits for the redirect.
 struct Waiting {
     listener: TcpListener,
     redirect_uri: String,
@@ -197,7 +196,7 @@ impl BrowserVisit for Waiting {
 impl Waiting {
     async fn wait(self, request: &AuthorizationRequest) -> Result<Secret, BoxError> {
         let (tell, mut heard) = mpsc::channel(MAX_CONNECTIONS);
-        // Dropped with this future, together with all accepted connections.
+        // Dropping this future drops the set, and with it all accepted connections.
         let mut door = JoinSet::new();
         door.spawn(let_in(self.listener, tell));
         while let Some(heard) = heard.recv().await {
@@ -205,7 +204,7 @@ impl Waiting {
             let is_answer =
                 target.path == self.loopback.path && request.is_answered_by(&target.query);
             let page = if is_answer { DONE } else { NOT_FOUND };
-            // The answer counts, whether the page is seen or not.
+            // The response is valid even if the page cannot be shown.
             let shown = show(&mut visitor, page);
             let _ = tokio::time::timeout(REQUEST_TIMEOUT, shown).await;
             if is_answer {
@@ -218,7 +217,7 @@ impl Waiting {
 
 type Heard = io::Result<(TcpStream, Target)>;
 
-/// Lets visitors in, many at a time, and tells of those who say what they want.
+/// Accepts connections, several at a time, and passes on those that send a request.
 async fn let_in(listener: TcpListener, tell: mpsc::Sender<Heard>) {
     let mut visitors = JoinSet::new();
     loop {
@@ -286,7 +285,7 @@ async fn show(visitor: &mut TcpStream, (status, text): Page) -> io::Result<()> {
          <script>history.replaceState(null,\"\",location.pathname)</script>"
     );
     let length = page.len();
-    // The address has the code in it: nothing may lead it on.
+    // The page's URL contains the code, so the page must not link or redirect anywhere.
     let head = format!(
         "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {length}\r\n\
          cache-control: no-store\r\nreferrer-policy: no-referrer\r\n\

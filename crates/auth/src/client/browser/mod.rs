@@ -1,8 +1,8 @@
-//! The step that a user takes: their browser goes to the authorization server, and comes back.
+//! The user's part of a flow: their browser goes to the authorization server and is redirected back.
 //!
 //! [`Loopback`] opens the browser of this machine and waits at a local port. [`Paste`] prints the
-//! URL and lets the user bring the answer by hand, where there is no browser. Implement
-//! [`Browser`] for anything else.
+//! URL and lets the user paste the response, for machines without a browser. Implement [`Browser`]
+//! for other ways.
 
 mod launch;
 mod loopback;
@@ -20,7 +20,7 @@ use crate::Secret;
 /// Sends the user to an authorization server and receives the redirect. Set it with
 /// [`OAuth::browser`](super::OAuth::browser).
 ///
-/// [`Loopback`] and [`Paste`] are implementations; write your own for an application with its own
+/// Use [`Loopback`] or [`Paste`], or write your own implementation for an application with its own
 /// window or a redirect over `https`.
 ///
 /// ```
@@ -56,43 +56,44 @@ use crate::Secret;
 /// }
 /// ```
 pub trait Browser: Send + Sync {
-    /// Gets ready to receive an answer, for example by opening a port, and returns the [`BrowserVisit`].
-    /// It is called before each question, as the question says where to come back to.
+    /// Gets ready to receive a response, for example by opening a port, and returns the
+    /// [`BrowserVisit`]. It is called before each authorization request, because the request
+    /// contains the redirect URI.
     ///
-    /// `known` are the redirect URIs that the client is registered with already; one of them saves
-    /// another registration.
+    /// `known` are the redirect URIs that the client is already registered with; using one of them
+    /// avoids another registration.
     ///
     /// # Errors
-    /// If no answer could be received. The flow ends with an [`AuthError`](super::AuthError) at the
-    /// step [`Authorization`](super::Step::Authorization).
+    /// Any error if no response could be received. The flow ends with an
+    /// [`AuthError`](super::AuthError) at the step [`Authorization`](super::Step::Authorization).
     fn prepare<'a>(
         &'a self,
         known: &'a [String],
     ) -> BoxFuture<'a, Result<Box<dyn BrowserVisit>, BoxError>>;
 
-    /// Whether the user may be asked for more scopes in the middle of a request, because the server says
-    /// that it needs them (step-up). If not, the request fails and the tokens stay in use;
-    /// [`OAuth::sign_in_for`](super::OAuth::sign_in_for) asks later.
+    /// Whether the user may be asked for more scopes in the middle of a request, because the server
+    /// requires them (step-up). If this returns false, the request fails and the tokens stay in
+    /// use; [`OAuth::sign_in_for`](super::OAuth::sign_in_for) asks for the scopes later.
     fn allows_step_up(&self, _scopes: &Scopes) -> bool {
         true
     }
 }
 
-/// One visit of the user to an authorization server. Made by [`Browser::prepare`]; it holds what
-/// receives the redirect, such as an open port, until it is dropped.
+/// One visit of the user to an authorization server, made by [`Browser::prepare`]. Until it is
+/// dropped, it holds what receives the redirect, such as an open port.
 pub trait BrowserVisit: Send {
-    /// Where the authorization server sends the user back to.
+    /// The redirect URI: where the authorization server sends the user back to.
     ///
-    /// It is `https` or of this machine: anything else is refused. It must stay the same until
+    /// It must be `https` or on this machine; anything else is refused. It must stay the same until
     /// [`ask`](Self::ask) returns.
     fn redirect_uri(&self) -> &str;
 
-    /// Sends the user to the URL of the request, and returns the URL that they are sent back to, or
-    /// its query. It is checked by the caller. Use [`AuthorizationRequest::is_answered_by`] to
-    /// ignore requests that are not the answer. It is given ten minutes.
+    /// Sends the user to the URL of the request, and returns the URL that they are redirected to,
+    /// or its query. The caller checks it. Use [`AuthorizationRequest::is_answered_by`] to ignore
+    /// requests that are not the response. The visit may take ten minutes.
     ///
     /// # Errors
-    /// If they cannot be sent, or do not come back.
+    /// Any error if the user cannot be sent there, or does not come back.
     ///
     /// # Cancel safety
     /// Dropping the future ends the visit.

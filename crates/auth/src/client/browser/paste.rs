@@ -1,4 +1,4 @@
-//! The user's step by hand, for machines without a browser.
+//! Lets the user paste the response, for machines without a browser.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -9,22 +9,22 @@ use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 use super::{AuthorizationRequest, Browser, BrowserVisit};
 use crate::Secret;
 
-/// Where the browser is sent back to. Nothing listens there: the page does not load, and its
-/// address is what is wanted.
+/// The default redirect URI. Nothing listens there: the page does not load, and the user copies its
+/// address.
 const REDIRECT_URI: &str = "http://127.0.0.1:8919/callback";
 
-/// 3 tries to paste the right thing.
+/// The user has 3 tries to paste the right text.
 const MAX_TRIES: usize = 3;
 
 type Print = Arc<dyn Fn(&AuthorizationRequest) + Send + Sync>;
 type Read = Arc<dyn Fn() -> io::Result<String> + Send + Sync>;
 
-/// Prints the URL, and reads the answer that the user pastes: for machines without a browser, such
-/// as over SSH.
+/// Prints the URL, and reads the response that the user pastes. Use it on machines without a
+/// browser, for example over SSH.
 ///
 /// By default it prints to standard error and reads a line from standard input. The user opens the
 /// URL in any browser, on any machine. After signing in, the browser ends at a page that does not
-/// load, and the address of that page is the answer.
+/// load; the user pastes the address of that page.
 ///
 /// ```
 /// use turnbuckle_auth::client::{OAuth, Paste};
@@ -40,8 +40,8 @@ pub struct Paste {
 }
 
 impl Paste {
-    /// Uses standard error and standard input. A program that reads its own data from standard
-    /// input needs [`with`](Self::with).
+    /// Uses standard error and standard input. If your program reads its own data from standard
+    /// input, use [`with`](Self::with).
     pub fn new() -> Self {
         Self::with(print_to_stderr, || {
             let mut line = String::new();
@@ -50,9 +50,9 @@ impl Paste {
         })
     }
 
-    /// Uses these functions: `print` shows the request to the user, `read` returns what they paste,
-    /// and an empty text for the end of the input. `read` may block; it runs on a thread of its
-    /// own. The user has three tries.
+    /// Uses these functions: `print` shows the request to the user, and `read` returns what they
+    /// paste, or an empty text at the end of the input. `read` may block, because it runs on its
+    /// own thread. The user has three tries.
     pub fn with(
         print: impl Fn(&AuthorizationRequest) + Send + Sync + 'static,
         read: impl Fn() -> io::Result<String> + Send + Sync + 'static,
@@ -64,7 +64,7 @@ impl Paste {
         }
     }
 
-    /// Sets the redirect URI that the client is registered with. Nothing has to listen there.
+    /// Sets the redirect URI that the client is registered with. Nothing needs to listen there.
     /// Defaults to `http://127.0.0.1:8919/callback`.
     pub fn redirect_uri(mut self, uri: impl Into<String>) -> Self {
         self.redirect_uri = uri.into();
@@ -115,7 +115,7 @@ impl BrowserVisit for Paste {
 }
 
 fn print_to_stderr(request: &AuthorizationRequest) {
-    // A closed stderr must not end the program, as `eprintln!` would.
+    // `eprintln!` would panic if stderr is closed.
     let _ = writeln!(
         io::stderr(),
         "{} wants you to sign in at {}. Open this address in a browser:\n\n  {}\n\n\

@@ -1,4 +1,4 @@
-//! A user is asked, in their browser.
+//! The authorization code grant: the user is asked in their browser.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use super::super::tokens::Tokens;
 use super::super::{AuthError, BrowserVisit, Problem, Step};
 use crate::Secret;
 
-/// 10 min for a user to sign in, with a second factor that has to be found first.
+/// 10 min for a user to sign in, including a second factor that they have to find first.
 const PERSON_TIMEOUT: Duration = Duration::from_mins(10);
 
 impl Engine {
@@ -35,7 +35,7 @@ impl Engine {
             endpoint,
             server,
         )?;
-        // It is opened on the user's machine: `file:` and the like must not get there.
+        // The URL is opened on the user's machine, so `file:` and similar schemes must be refused.
         self.settings.reach.check_visit(&endpoint, &self.server)?;
         let visit = self.visit(server).await?;
         let redirect_uri = visit.redirect_uri().to_owned();
@@ -67,7 +67,7 @@ impl Engine {
                 Some("invalid_client" | "unauthorized_client")
             )
         {
-            // The registration is not there any more: another is made the next time.
+            // The registration no longer exists. Forget it, so that the next attempt registers again.
             self.forget_registration(&server.issuer).await;
         }
         tokens
@@ -88,7 +88,8 @@ impl Engine {
         })
     }
 
-    /// A18: a client that is registered by hand, one with a document, one that introduces itself.
+    /// A18: a client that is registered by hand, otherwise one with a metadata document, otherwise
+    /// dynamic registration.
     pub(super) async fn identity(
         &self,
         server: &AuthorizationServer,
@@ -125,7 +126,7 @@ impl Engine {
         Ok(made.identity())
     }
 
-    /// The client that is registered by hand, if there is one. A15: it is shown to its own issuer only.
+    /// The client that is registered by hand, if any. A15: it is used only with its own issuer.
     pub(super) async fn registered(
         &self,
         server: &AuthorizationServer,
@@ -152,7 +153,8 @@ impl Engine {
             .hint("register the client there and give its new id, if the server has moved"))
     }
 
-    /// A17: the client by the URL of the document about it, if the server reads such documents.
+    /// A17: the client whose id is the URL of its metadata document, if the authorization server
+    /// supports such documents.
     pub(super) fn documented(
         &self,
         server: &AuthorizationServer,
@@ -216,7 +218,7 @@ async fn ask(
     authorization_response::check(answer.expose(), request, naming)
 }
 
-/// A10: refuse when support is not advertised. Servers of 2025-03-26 need not advertise anything.
+/// A10: refuse if PKCE support is not advertised. Servers of 2025-03-26 need not advertise it.
 fn check_pkce(asked: &Asked<'_>) -> Result<(), AuthError> {
     let server = &asked.found.server;
     let is_silent = server.code_challenge_methods_supported.is_none();
@@ -236,8 +238,8 @@ fn check_pkce(asked: &Asked<'_>) -> Result<(), AuthError> {
     })
 }
 
-/// A20: this machine, or `https`. RFC 8252 also knows schemes of an application's own; the
-/// specification does not.
+/// A20: the redirect URI must be on this machine or `https`. RFC 8252 also allows private-use URI
+/// schemes; the MCP specification does not.
 fn check_redirect(uri: &str) -> Result<(), AuthError> {
     let is_right = |address: Address| address.is_https() || address.is_loopback();
     if Address::parse(uri).is_ok_and(is_right) {

@@ -1,4 +1,4 @@
-//! A client that acts for itself (oauth-client-credentials).
+//! The client credentials grant: a client that acts for itself (oauth-client-credentials).
 
 use super::super::engine::{Asked, Engine};
 use super::super::tokens::Tokens;
@@ -9,7 +9,7 @@ impl Engine {
         &self,
         asked: &Asked<'_>,
     ) -> Result<Tokens, AuthError> {
-        // Registration is by hand in this flow, always.
+        // In this flow the client must always be registered by hand.
         let Some(identity) = self.registered(&asked.found.server).await? else {
             let reason = "client credentials are for a client that is registered by hand";
             let problem = Problem::Missing(reason.to_owned());

@@ -1,5 +1,5 @@
-//! A company's identity provider decides (enterprise-managed authorization): the user's sign-on is
-//! exchanged there for a grant to one server, and the grant for a token.
+//! Enterprise-managed authorization: a company's identity provider exchanges the user's sign-on for
+//! a grant for one server, and this grant is exchanged for a token.
 
 use super::super::discovery::of_issuer;
 use super::super::engine::{Asked, Engine};
@@ -13,7 +13,7 @@ use crate::Secret;
 /// RFC 8693, 2.1.
 pub(super) const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 
-/// What is wanted of the provider: an identity assertion authorization grant.
+/// The requested token type: an identity assertion authorization grant.
 const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
 
 impl Engine {
@@ -39,7 +39,7 @@ impl Engine {
         self.tokens(asked, Some(&identity), &form).await
     }
 
-    /// The sign-on for a grant.
+    /// Exchanges the sign-on for a grant.
     async fn exchange(
         &self,
         asked: &Asked<'_>,

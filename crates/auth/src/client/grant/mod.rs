@@ -1,4 +1,4 @@
-//! The ways to get tokens, one file for each; and what becomes of them after.
+//! The grants, one file for each, and how tokens are renewed and revoked.
 
 mod authorization_code;
 mod client_credentials;

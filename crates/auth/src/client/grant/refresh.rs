@@ -1,4 +1,4 @@
-//! Renewing tokens with a refresh token, without asking the user.
+//! Renews tokens with a refresh token, without asking the user.
 
 use turnbuckle_transport::http::client::BoxError;
 
@@ -11,10 +11,10 @@ use super::super::tokens::{Request, TokenState, Tokens};
 use super::super::{AuthError, Problem, Step};
 
 impl Engine {
-    /// Renews tokens; `None` if that cannot be done, and others have to be got.
+    /// Renews tokens. Returns `None` if this is impossible and new tokens have to be granted.
     ///
-    /// Processes that share the store take turns: a refresh token works once, and its second use is
-    /// taken for theft.
+    /// Processes that share the store take turns: a refresh token can be used once, and a second
+    /// use is treated as theft.
     pub(in super::super) async fn refresh(
         &self,
         old: &Tokens,
@@ -83,16 +83,17 @@ impl Engine {
             key: old.key.as_ref(),
         };
         let mut tokens = Tokens::new(answer, &request, Timestamp::now())?;
-        // Rotation: a new refresh token replaces the old one, which stays valid if there is no new
-        // one.
+        // Rotation: a new refresh token replaces the old one. If the response has none, the old one
+        // stays valid.
         tokens.refresh = tokens.refresh.or_else(|| old.refresh.clone());
-        // Stored before another process takes its turn.
+        // Store the tokens before another process takes its turn.
         let key = self.tokens_key(&old.issuer, old.resource.as_deref());
         self.save_tokens(&key, &tokens).await;
         Ok(Some(tokens))
     }
 
-    /// What it was good for stays known: the next sign-in asks for the same.
+    /// Drops the refresh token. The requested scopes are kept, so that the next sign-in requests
+    /// them again.
     async fn drop_refresh_token(&self, old: &Tokens) {
         let mut spent = old.clone();
         spent.refresh = None;
@@ -101,7 +102,7 @@ impl Engine {
         self.save_tokens(&key, &spent).await;
     }
 
-    /// The client that tokens were given to, if it is still there.
+    /// The client that tokens were issued to, if it is still known.
     pub(super) async fn known_identity(
         &self,
         old: &Tokens,
@@ -119,12 +120,13 @@ impl Engine {
     }
 }
 
-/// Whether asking again cannot help, but signing in again may.
+/// Whether retrying the renewal cannot help, but signing in again may.
 fn is_final(error: &AuthError) -> bool {
     let Problem::Refused { status, .. } = error.problem() else {
         return false;
     };
-    // Too slow, too early, too often: the refresh token is as good as before.
+    // These statuses are temporary (timeout, too early, too many requests): the refresh token is
+    // still valid.
     let is_passing = [408, 425, 429].contains(status);
     (400..500).contains(status)
         && !is_passing

@@ -1,4 +1,4 @@
-//! Tokens given back, RFC 7009.
+//! Revokes tokens (RFC 7009).
 
 use form_urlencoded::Serializer;
 use turnbuckle_transport::http::client::HeaderMap;
@@ -12,14 +12,14 @@ use super::super::tokens::Tokens;
 use super::super::{AuthError, Problem, Step};
 
 impl Engine {
-    /// Revokes tokens, if the authorization server supports it. They are deleted here first, so
-    /// that they are no longer used whatever the server answers.
+    /// Revokes tokens, if the authorization server supports it. They are first deleted from the
+    /// store, so that they are no longer used, whatever the server answers.
     pub(in super::super) async fn revoke(&self, tokens: &Tokens) -> Result<(), AuthError> {
         const STEP: Step = Step::Revocation;
         self.forget(tokens).await;
         let server = match of_issuer(&self.fetcher, &tokens.issuer).await {
             Ok(server) => server,
-            // 2025-03-26 knows no endpoint for it.
+            // 2025-03-26 defines no revocation endpoint.
             Err(error) if matches!(error.problem(), Problem::Missing(_)) => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -29,7 +29,7 @@ impl Engine {
         let endpoint = server.revocation_endpoint.as_deref();
         let endpoint = endpoint_of(STEP, "revocation_endpoint", endpoint, &server)?;
         let identity = self.known_identity(tokens, &server).await?;
-        // The refresh token first: with it, the others mostly go too.
+        // Revoke the refresh token first: this usually revokes the access tokens too.
         let given = [
             (tokens.refresh.as_ref(), "refresh_token"),
             (Some(&tokens.access), "access_token"),
@@ -37,8 +37,7 @@ impl Engine {
         for (token, kind) in given {
             let Some(token) = token else { continue };
             let mut headers = HeaderMap::new();
-            // In a block, so that nothing of it is held while the answer is waited for: a future that
-            // holds a serialiser cannot be sent to another thread.
+            // Use a block, so that the serialiser is dropped before the await: it is not `Send`.
             let form = {
                 let mut form = Serializer::new(String::new());
                 form.append_pair("token", token.expose());
@@ -51,8 +50,7 @@ impl Engine {
             let answer = self.fetcher.form(STEP, &endpoint, headers, form).await?;
             if !answer.status.is_success() {
                 let error = refusal(STEP, &endpoint, &answer);
-                // RFC 7009, 2.2.1: some tokens mean what they say wherever they are, and cannot be
-                // taken back.
+                // RFC 7009, 2.2.1: self-contained tokens cannot be revoked.
                 if error.oauth_error() == Some("unsupported_token_type") {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! A token of the caller becomes a token of the server (RFC 8693).
+//! Exchanges a caller's token for a token of the server (RFC 8693).
 
 use super::super::engine::{Asked, Engine};
 use super::super::identity::ClientIdentity;
@@ -28,7 +28,7 @@ impl Engine {
         let subject = exchange.subject.secret();
         let exchanged = self.exchanged(asked, &identity, exchange, &subject).await;
         match exchanged {
-            // It may have been revoked, and the caller has sent another one since.
+            // The token may have been revoked, and the caller may have sent a newer one since.
             Err(error) if is_refused(&error) && exchange.subject.replace(&subject) => {
                 let subject = exchange.subject.secret();
                 self.exchanged(asked, &identity, exchange, &subject).await
@@ -57,8 +57,8 @@ impl Engine {
     }
 }
 
-/// Whether the subject token was refused. RFC 8693, 2.2.2, says `invalid_request`; many servers say
-/// `invalid_grant`.
+/// Whether the subject token was refused. RFC 8693, 2.2.2, requires `invalid_request`, but many
+/// servers answer `invalid_grant`.
 fn is_refused(error: &AuthError) -> bool {
     matches!(
         error.oauth_error(),

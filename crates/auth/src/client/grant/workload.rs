@@ -1,4 +1,4 @@
-//! A client that its platform vouches for: the platform's statement is the grant (RFC 7523, 2.1).
+//! Workload identity: the assertion of the client's platform is the grant (RFC 7523, 2.1).
 
 use super::super::engine::{Asked, Engine};
 use super::super::tokens::Tokens;
@@ -25,7 +25,7 @@ impl Engine {
             ("grant_type", JWT_BEARER),
             ("assertion", assertion.expose()),
         ];
-        // What is refused stays refused: the platform's rules do not change by asking again.
+        // Do not retry a refusal: the platform's rules do not change by asking again.
         self.tokens(asked, identity.as_ref(), &grant).await
     }
 }

@@ -1,4 +1,4 @@
-//! The documents by which servers say where and how to get tokens, and the places where they are.
+//! Metadata documents, which tell clients where and how to get tokens, and their URLs.
 
 mod authorization_server;
 mod protected_resource;

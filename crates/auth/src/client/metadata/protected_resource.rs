@@ -6,26 +6,26 @@ use turnbuckle_transport::http::client::Address;
 /// The metadata of a protected server.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ProtectedResource {
-    /// The server's own name for itself: what tokens are asked for.
+    /// The server's identifier for itself, which tokens are requested for.
     pub(crate) resource: String,
     /// The issuer URLs of its authorization servers.
     #[serde(default)]
     pub(crate) authorization_servers: Vec<String>,
     /// The supported scopes.
     pub(crate) scopes_supported: Option<Vec<String>>,
-    /// The algorithms of proofs that it takes, if tokens may be bound to a key.
+    /// The algorithms of DPoP proofs that it accepts, if tokens may be bound to a key.
     pub(crate) dpop_signing_alg_values_supported: Option<Vec<String>>,
-    /// Whether it takes nothing but tokens that are bound to a key.
+    /// Whether it accepts only tokens that are bound to a key.
     #[serde(default)]
     pub(crate) dpop_bound_access_tokens_required: bool,
 }
 
 impl ProtectedResource {
-    /// Whether the resource is the server at this address, or one that the server is part of: the
-    /// same origin, and a path that the server's path begins with, segment by segment.
+    /// Whether the resource is the server at this URL, or contains it: the same origin, and a path
+    /// that the server's path begins with, segment by segment.
     ///
-    /// A document that names another server would make us fetch a token for that one and hand it to
-    /// the server that we talk to.
+    /// If this were not checked, a document that names another server would make the client fetch a
+    /// token for that server and send it to this one.
     pub(crate) fn is_of(&self, server: &Address) -> bool {
         let Ok(resource) = Address::parse(&self.resource) else {
             return false;

@@ -2,7 +2,7 @@
 
 use turnbuckle_transport::http::client::{Address, AddressError};
 
-/// Where the metadata of a resource may be, if its refusal does not say.
+/// The possible URLs of a resource's metadata, if the refusal does not name one.
 ///
 /// authorization-server-discovery, "Protected Resource Metadata Discovery": below the path of the
 /// endpoint, then at the root.
@@ -17,7 +17,7 @@ pub(crate) fn of_resource(server: &Address) -> Result<Vec<Address>, AddressError
     Ok(places)
 }
 
-/// Where a server of 2025-03-26 is its own authorization server: the path is cut off.
+/// The base URL of a 2025-03-26 server that is its own authorization server: without the path.
 pub(crate) fn base(server: &Address) -> Result<Address, AddressError> {
     server.join("/")
 }

@@ -1,4 +1,4 @@
-//! Tokens in files that only their owner may read.
+//! Stores tokens in files that only their owner can read.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -15,22 +15,22 @@ use super::{StoreKey, TokenStore, place};
 use crate::Secret;
 use crate::jose::{base64url, digest};
 
-/// 1 min for others to be done with a key: a renewal, with its own deadline of half of that.
+/// 1 min to wait until other processes have released a key. A renewal has a deadline of half of that.
 const HOLD_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// 25 ms between two attempts to lock a key that another process holds.
 const HOLD_INTERVAL: Duration = Duration::from_millis(25);
 
-/// 1 min: writing a draft takes milliseconds.
+/// 1 min: writing a temporary file takes milliseconds, so an older one was left behind.
 const DRAFT_AGE: Duration = Duration::from_mins(1);
 
-/// 1 MiB: no token is as long, and a file that is was not written by us.
+/// 1 MiB: no token is this long, so a larger file was not written by this store.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// The folder of all applications, in the platform's folder for application data.
+/// The folder of all applications, below the platform's folder for application data.
 const ALL: &str = "turnbuckle";
 
-/// The folder of an application's store, in its own folder.
+/// The folder of an application's store, below the application's folder.
 const TOKENS: &str = "tokens";
 
 /// The folder of an application.
@@ -52,9 +52,9 @@ fn folder_of(application: &str) -> Option<PathBuf> {
 /// with [`OAuth::store`](super::super::OAuth::store), or let
 /// [`OAuth::persist_tokens`](super::super::OAuth::persist_tokens) open it.
 ///
-/// With feature `keyring` and a keyring on this machine, files are encrypted with a key from the
-/// keyring, so that a copy of the folder is useless. Without one they are plain text. Processes
-/// that share a folder take turns.
+/// With the feature `keyring` and a keyring on this machine, files are encrypted with a key from
+/// the keyring, so that a copy of the folder is useless. Without a keyring they are plain text.
+/// Processes that share a folder take turns.
 ///
 /// ```no_run
 /// use turnbuckle_auth::client::{FileStore, OAuth};
@@ -71,8 +71,8 @@ pub struct FileStore {
     seal: Arc<Sealing>,
 }
 
-/// What files are sealed with: found out when the first is read or written, since a keyring may
-/// ask the user to unlock it, and most commands need no token.
+/// The key that encrypts the files. It is loaded when the first file is read or written: a keyring
+/// may ask the user to unlock it, and most commands need no token.
 #[derive(Debug, Default)]
 struct Sealing {
     #[cfg_attr(
@@ -103,7 +103,7 @@ impl Sealing {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The environment names no folder for the user's data. Set `HOME`, or use
+    /// The environment does not name a folder for the user's data. Set `HOME`, or use
     /// [`FileStore::open_at`].
     #[error("there is no folder for an application's data; set HOME, or open the store at a path")]
     NoFolder,
@@ -117,8 +117,8 @@ pub enum StoreError {
     },
 }
 
-/// The content of a file. The key is there for people who look into it, and to detect a mixed-up
-/// file.
+/// The content of a file. It contains the store key for people who inspect the file, and to detect
+/// mixed-up files.
 #[derive(Serialize, Deserialize)]
 struct Entry {
     key: String,
@@ -129,12 +129,12 @@ struct Entry {
 }
 
 impl FileStore {
-    /// Opens the store of an application: in the platform's folder for application data, encrypted
+    /// Opens the store of an application in the platform's folder for application data, encrypted
     /// if there is a keyring. The folder is created if it does not exist. On Linux it is
     /// `$XDG_DATA_HOME/turnbuckle/NAME/tokens`, usually below `~/.local/share`.
     ///
     /// # Errors
-    /// [`StoreError`] if there is no such folder, or it cannot be used.
+    /// [`StoreError`] if there is no folder for application data, or it cannot be used.
     pub fn open(application: &str) -> Result<Self, StoreError> {
         let path = folder_of(application).ok_or(StoreError::NoFolder)?;
         let store = Self::open_at(path.join(TOKENS))?;
@@ -148,16 +148,16 @@ impl FileStore {
         })
     }
 
-    /// Whether an application has a store already. It creates nothing; [`open`](Self::open) does.
+    /// Whether an application has a store already. This does not create one; [`open`](Self::open) does.
     pub fn exists(application: &str) -> bool {
         folder_of(application).is_some_and(|folder| folder.join(TOKENS).is_dir())
     }
 
-    /// The applications of this user with a store, by the names of their folders, sorted. Use it to
-    /// list where a user is signed in.
+    /// The applications of this user that have a store, by the names of their folders, sorted. Use
+    /// it to list where a user is signed in.
     ///
     /// # Errors
-    /// If the folder of all stores cannot be read. It is not an error if it does not exist.
+    /// An I/O error if the folder of all stores cannot be read. It is not an error if it does not exist.
     pub fn applications() -> io::Result<Vec<String>> {
         let Some(all) = place::data_folder() else {
             return Ok(Vec::new());
@@ -180,16 +180,16 @@ impl FileStore {
         Ok(names)
     }
 
-    /// Deletes the store with everything in it. Tokens that are stored after that are not kept.
-    /// Tokens are not revoked; [`OAuth::sign_out`](super::super::OAuth::sign_out) does that first.
+    /// Deletes the store and everything in it. Tokens that are stored afterwards are not kept. This
+    /// does not revoke tokens; call [`OAuth::sign_out`](super::super::OAuth::sign_out) before.
     ///
     /// # Errors
-    /// If a file may still be there.
+    /// An I/O error if a file may still exist.
     pub fn delete(self) -> io::Result<()> {
         match fs::remove_dir_all(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => {
-                // The folder of the application goes with it if nothing else is there.
+                // Remove the folder of the application too, if it is empty.
                 let _ = self.folder.parent().map(fs::remove_dir);
                 Ok(())
             }
@@ -203,8 +203,8 @@ impl FileStore {
     }
 
     /// Opens an unencrypted store in this folder. The folder is created with owner-only permissions
-    /// if it does not exist. Use it for services without a home folder and a keyring; protect the
-    /// folder as you protect keys.
+    /// if it does not exist. Use it for services without a home folder or a keyring, and protect
+    /// the folder as you protect keys.
     ///
     /// # Errors
     /// [`StoreError::Folder`] if the folder cannot be used.
@@ -244,7 +244,7 @@ impl FileStore {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        // What cannot be read is as good as nothing: the user signs in again.
+        // Treat an unreadable file as missing: the user signs in again.
         let Ok(entry) = serde_json::from_slice::<Entry>(&text) else {
             tracing::warn!(path = %path.display(), "the file of a token cannot be read");
             return Ok(None);
@@ -289,7 +289,7 @@ impl FileStore {
         }
     }
 
-    /// Runs where blocking is allowed.
+    /// Runs a function on a thread that may block.
     async fn blocking<T: Send + 'static>(
         &self,
         act: impl FnOnce(&Self) -> io::Result<T> + Send + 'static,
@@ -298,7 +298,7 @@ impl FileStore {
         Ok(tokio::task::spawn_blocking(move || act(&store)).await??)
     }
 
-    /// Looks again and again, since waiting in the system could not be given up.
+    /// Polls for the lock: a blocking wait for it could not be cancelled.
     async fn lock(&self, key: &StoreKey) -> Result<File, BoxError> {
         let path = self.path(key, "lock");
         loop {
@@ -335,7 +335,7 @@ impl TokenStore for FileStore {
     fn hold<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Box<dyn Send>, BoxError>> {
         Box::pin(async move {
             match tokio::time::timeout(HOLD_TIMEOUT, self.lock(key)).await {
-                // The system lets go of it when the file is closed, or the process ends.
+                // The operating system releases the lock when the file is closed or the process ends.
                 Ok(file) => Ok(Box::new(file?) as Box<dyn Send>),
                 Err(_) => Err(format!("another process has held it for {HOLD_TIMEOUT:?}").into()),
             }
@@ -352,7 +352,7 @@ fn try_lock(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Removes drafts that a process left behind when it was ended: there are tokens in them.
+/// Removes temporary files that a process left behind when it was ended, because they contain tokens.
 fn sweep(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -361,16 +361,16 @@ fn sweep(folder: &Path) -> io::Result<()> {
             .is_some_and(|ending| ending == replace::DRAFT_ENDING);
         let age = |about: fs::Metadata| about.modified().ok()?.elapsed().ok();
         let age = fs::metadata(&path).ok().and_then(age);
-        // A younger one may be written at this moment.
+        // A newer one may be in use at this moment.
         if is_draft && age.is_some_and(|age| age > DRAFT_AGE) {
-            // Of two that sweep, one finds it gone.
+            // Another process may have removed it first.
             let _ = fs::remove_file(&path);
         }
     }
     Ok(())
 }
 
-/// Makes the folder if it is not there, and closes it to others if it is.
+/// Creates the folder, or restricts the permissions of an existing one.
 fn close_folder(path: &Path) -> io::Result<()> {
     private::make_folder(path)?;
     #[cfg(unix)]
@@ -386,7 +386,7 @@ mod tests {
     use super::super::seal::KEY_BYTES;
     use super::*;
 
-    /// A folder that is gone after the test.
+    /// A folder that is removed after the test.
     struct Scratch(PathBuf);
 
     impl Scratch {
@@ -464,7 +464,7 @@ mod tests {
         assert!(!text.contains("sesame"), "{text}");
         assert!(plain.load(&key).await.unwrap().is_none());
         assert_eq!(sealed.load(&key).await.unwrap().unwrap().expose(), "sesame");
-        // What was kept before there was a keyring is still read.
+        // Values that were stored before there was a keyring can still be read.
         plain.save(&key, &Secret::new("old")).await.unwrap();
         assert_eq!(sealed.load(&key).await.unwrap().unwrap().expose(), "old");
     }

@@ -2,41 +2,41 @@
 
 use std::fmt;
 
-/// The key of a stored secret: the kind of secret, and the issuer and server it belongs to. A
-/// [`TokenStore`](super::TokenStore) is given it, and stores one value for each key.
+/// The key of a stored secret: the kind of secret, and the issuer and server that it belongs to. A
+/// [`TokenStore`](super::TokenStore) stores one value for each key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StoreKey(String);
 
 impl StoreKey {
-    /// The tokens of an issuer for a resource.
+    /// The key of an issuer's tokens for a resource.
     pub(crate) fn tokens(issuer: &str, resource: &str) -> Self {
         Self(format!("tokens {issuer} {resource}"))
     }
 
-    /// The client's registration with an issuer. authorization, "Authorization Server Binding":
-    /// what one issuer gave is never shown to another.
+    /// The key of the client's registration with an issuer. authorization, "Authorization Server
+    /// Binding": the credentials of one issuer are never sent to another.
     pub(crate) fn client(issuer: &str) -> Self {
         Self(format!("client {issuer}"))
     }
 
-    /// The issuer that a client registered by hand was first shown to, for a server.
+    /// The key of the issuer that a client registered by hand was first used with, for a server.
     pub(crate) fn binding(client_id: &str, server: &str) -> Self {
         Self(format!("binding {client_id} {server}"))
     }
 
-    /// Which issuer and resource belong to a server.
+    /// The key of the issuer and resource that belong to a server.
     pub(crate) fn server(url: &str) -> Self {
         Self(format!("server {url}"))
     }
 
-    /// The key of something that an application keeps beside its tokens, under this name. It never
-    /// collides with the keys of tokens.
+    /// The key of other data that an application stores beside its tokens, under this name. It
+    /// never collides with the keys of tokens.
     pub fn of_application(name: &str) -> Self {
         Self(format!("application {name}"))
     }
 
-    /// The key as text: unique, and not secret. It has characters that are not allowed in file
-    /// names, such as `/`; use a digest of it there.
+    /// The key as text. It is unique and not secret. It contains characters that are not allowed in
+    /// file names, such as `/`, so use a digest of it as a file name.
     pub fn as_str(&self) -> &str {
         &self.0
     }

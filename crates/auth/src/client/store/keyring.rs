@@ -1,6 +1,6 @@
-//! The operating system's keyring, which keeps the key that files are sealed with.
+//! The operating system's keyring, which stores the key that encrypts the files.
 //!
-//! Only a key is kept there: some keyrings take no more than a few kilobytes, and tokens are longer.
+//! Only a key is stored there: some keyrings accept only a few kilobytes, and tokens are longer.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use zeroize::Zeroizing;
 
 use super::seal::{KEY_BYTES, Seal};
 
-/// The name of our entries in the keyring.
+/// The service name of our entries in the keyring.
 const SERVICE: &str = "turnbuckle";
 
 /// 1 min for the keyring to answer: it may ask the user to unlock it.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// The seal of an application, if this machine has a keyring that can be used now.
+/// Returns the seal of an application, if this machine has a keyring that is usable now.
 ///
-/// It is asked on a thread of its own: some keyrings block, and some run a loop of their own, which
-/// must not be inside another.
+/// The keyring is called on a separate thread: some keyrings block, and some run their own event
+/// loop, which must not be nested in another.
 pub(super) fn seal(application: &str) -> Option<Seal> {
     let application = application.to_owned();
     let (tell, told) = mpsc::channel();
@@ -31,7 +31,7 @@ pub(super) fn seal(application: &str) -> Option<Seal> {
         Ok(Err(error)) => error.to_string(),
         Err(_) => format!("it did not answer within {TIMEOUT:?}"),
     };
-    // Servers often have no keyring; files with owner-only permissions remain.
+    // Servers often have no keyring. Then the files are protected only by their permissions.
     tracing::info!(
         reason,
         "there is no keyring; tokens are kept in files of their owner"
@@ -58,7 +58,7 @@ fn key_of(entry: &keyring::Entry) -> keyring::Result<Zeroizing<[u8; KEY_BYTES]>>
         .fill(&mut *key)
         .expect("the system has randomness, or TLS would not work either");
     entry.set_password(&Zeroizing::new(STANDARD.encode(*key)))?;
-    // Another process may have made one at the same time: what is there now is what counts.
+    // Another process may have stored a key at the same time, so read the key that is there now.
     let text = Zeroizing::new(entry.get_password()?);
     Ok(parse(&text).unwrap_or(key))
 }
@@ -82,7 +82,7 @@ mod tests {
         let made = key_of(&entry).unwrap();
         assert_ne!(*made, [0; KEY_BYTES]);
         assert_eq!(key_of(&entry).unwrap(), made);
-        // A value that is not a key is replaced.
+        // An entry that is not a valid key is replaced.
         entry.set_password("nonsense").unwrap();
         assert_ne!(key_of(&entry).unwrap(), made);
     }

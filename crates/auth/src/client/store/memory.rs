@@ -1,4 +1,4 @@
-//! Tokens that are forgotten with the process.
+//! Stores tokens in memory until the process ends.
 
 use std::collections::HashMap;
 use std::future::ready;
@@ -11,24 +11,24 @@ use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 use super::{StoreKey, TokenStore};
 use crate::Secret;
 
-/// 1 min for others to be done with a key: a renewal, with its own deadline of half of that.
+/// 1 min to wait until others have released a key. A renewal has a deadline of half of that.
 const HOLD_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Stores secrets in memory; they are gone when the process ends. The default
-/// [`TokenStore`](super::TokenStore). Clones are the same store. Use
-/// [`FileStore`](super::FileStore) if users should not have to sign in with each run.
+/// Stores secrets in memory; they are gone when the process ends. This is the default
+/// [`TokenStore`](super::TokenStore). Clones share one store. Use [`FileStore`](super::FileStore)
+/// if users should not have to sign in with each run.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore(Arc<StoredSecrets>);
 
 #[derive(Debug, Default)]
 struct StoredSecrets {
     secrets: Mutex<HashMap<StoreKey, Secret>>,
-    /// As many as there are keys, which are few.
+    /// One lock for each store key. There are few keys.
     turns: Mutex<HashMap<StoreKey, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 impl MemoryStore {
-    /// An empty store.
+    /// Makes an empty store.
     pub fn new() -> Self {
         Self::default()
     }
@@ -37,10 +37,10 @@ impl MemoryStore {
         act(&mut self.0.secrets.lock())
     }
 
-    /// Copies everything to another store.
+    /// Copies all secrets to another store.
     ///
     /// # Errors
-    /// If something could not be stored there.
+    /// The error of the other store if a secret could not be stored there.
     pub async fn copy_to(&self, other: &dyn TokenStore) -> Result<(), BoxError> {
         let all = self.with(|all| all.clone());
         for (key, value) in &all {

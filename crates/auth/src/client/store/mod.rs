@@ -1,8 +1,8 @@
-//! Where tokens are kept between runs.
+//! Token stores, which keep tokens between runs.
 //!
-//! [`MemoryStore`] forgets them with the process. [`FileStore`] keeps them in files that only their
-//! owner may read, sealed with a key of the operating system's keyring where there is one (feature
-//! `keyring`). Implement [`TokenStore`] for anything else.
+//! [`MemoryStore`] keeps tokens until the process ends. [`FileStore`] keeps them in files that only
+//! their owner can read, encrypted with a key from the operating system's keyring if there is one
+//! (feature `keyring`). Implement [`TokenStore`] for other storage.
 
 mod file;
 mod key;
@@ -58,18 +58,18 @@ use crate::Secret;
 /// }
 /// ```
 pub trait TokenStore: Send + Sync {
-    /// Loads the value of a key; `None` if the store has no value for it. It is not called for each
-    /// request.
+    /// Loads the value of a key, or `None` if the store has no value for it. It is not called for
+    /// every request.
     ///
     /// # Errors
-    /// If the store cannot be read. The user may have to sign in again.
+    /// Any error if the store cannot be read. The user may have to sign in again.
     fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, BoxError>>;
 
-    /// Stores a value and replaces the earlier one. Concurrent loads see the old value or the new
-    /// one. Values are text of a few kilobytes; encrypt them if others can read the store.
+    /// Stores a value, replacing an earlier one. Concurrent loads must return either the old or the
+    /// new value. Values are texts of a few kilobytes; encrypt them if others can read the store.
     ///
     /// # Errors
-    /// If the value could not be stored. The tokens are used all the same, until the process ends.
+    /// Any error if the value could not be stored. The tokens are still used until the process ends.
     fn save<'a>(
         &'a self,
         key: &'a StoreKey,
@@ -79,18 +79,18 @@ pub trait TokenStore: Send + Sync {
     /// Removes a value. It is not an error if the key has no value.
     ///
     /// # Errors
-    /// If the value may still be there.
+    /// Any error if the value may still exist.
     fn remove<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<(), BoxError>>;
 
     /// Waits until no other user of this store holds the lock of the key, and holds it until the
-    /// returned guard is dropped. Tokens are renewed under this lock: the second of two uses of one
-    /// refresh token would be taken for theft.
+    /// returned guard is dropped. Tokens are renewed under this lock, because the second of two
+    /// uses of one refresh token would be treated as theft.
     ///
-    /// The default does not lock anything; then only the clones of one `OAuth` take turns.
+    /// The default implementation locks nothing, so only the clones of one `OAuth` take turns.
     /// Implement it if several processes share the store.
     ///
     /// # Errors
-    /// If the key cannot be held, for example because another process holds it for too long.
+    /// Any error if the lock cannot be taken, for example because another process holds it for too long.
     fn hold<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Box<dyn Send>, BoxError>> {
         let _ = key;
         Box::pin(std::future::ready(Ok(Box::new(()) as Box<dyn Send>)))

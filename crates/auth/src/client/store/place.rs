@@ -1,9 +1,9 @@
-//! Where applications keep what belongs to a user.
+//! The folders in which applications keep a user's data.
 
 use std::env;
 use std::path::PathBuf;
 
-/// The folder for an application's own data, if the environment tells of one.
+/// The folder for application data, if the environment defines one.
 pub(super) fn data_folder() -> Option<PathBuf> {
     let home = |name| {
         env::var_os(name)
@@ -16,7 +16,7 @@ pub(super) fn data_folder() -> Option<PathBuf> {
     if cfg!(target_os = "macos") {
         return Some(home("HOME")?.join("Library/Application Support"));
     }
-    // XDG base directories: relative paths are to be ignored.
+    // XDG base directories: relative paths must be ignored.
     match home("XDG_DATA_HOME").filter(|path| path.is_absolute()) {
         Some(data) => Some(data),
         None => Some(home("HOME")?.join(".local/share")),

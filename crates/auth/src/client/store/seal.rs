@@ -1,4 +1,4 @@
-//! Values sealed with a key that is kept elsewhere.
+//! Encrypts values with a key that is stored elsewhere.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use super::StoreKey;
 
-/// The bytes of a key.
+/// The length of a key in bytes.
 pub(super) const KEY_BYTES: usize = 32;
 
-/// Seals values, each bound to the key that it is kept under.
+/// Encrypts values, each bound to its store key.
 pub(super) struct Seal(LessSafeKey);
 
 impl Seal {
@@ -20,7 +20,8 @@ impl Seal {
         Self(LessSafeKey::new(key))
     }
 
-    /// A nonce at random, and the sealed value after it. Values are few: nonces do not meet.
+    /// Encrypts a value. Returns a random nonce, followed by the encrypted value. There are too few
+    /// values for nonces to collide.
     pub(super) fn close(&self, under: &StoreKey, value: &[u8]) -> Option<Vec<u8>> {
         let mut nonce = [0; NONCE_LEN];
         SystemRandom::new().fill(&mut nonce).ok()?;
@@ -33,7 +34,7 @@ impl Seal {
         Some([&nonce[..], &sealed].concat())
     }
 
-    /// The value, if it was sealed with this key and for this place.
+    /// Decrypts a value, if it was encrypted with this key and for this store key.
     pub(super) fn open(&self, under: &StoreKey, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, sealed) = sealed.split_at_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
