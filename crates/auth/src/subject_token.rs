@@ -6,34 +6,34 @@ use turnbuckle_base::lock::Mutex;
 
 use crate::Secret;
 
-/// The token of a verified caller, to be exchanged at an authorization server for a token of
+/// The token of a verified caller, which can be exchanged at an authorization server for a token of
 /// another server (RFC 8693).
 ///
-/// A guard that was told to [keep it](crate::server::Guard::keep_subject_tokens) gives it to
-/// handlers as an attribute of the `Caller`: `caller.get::<SubjectToken>()`. It can only be
-/// [exchanged](crate::client::OAuth::exchange): a token that was issued for one server must not be
-/// sent to another.
+/// If a guard is configured to [keep it](crate::server::Guard::keep_subject_tokens), handlers get
+/// it as an attribute of the `Caller`: `caller.get::<SubjectToken>()`. Its only use is the
+/// [exchange](crate::client::OAuth::exchange), because a token that was issued for one server must
+/// not be sent to another.
 #[derive(Clone)]
 pub struct SubjectToken(Arc<Mutex<Held>>);
 
 #[derive(Clone)]
 struct Held {
     current: HeldToken,
-    /// Another one that came, which is used if the authorization server refuses the current one: it may
-    /// have been revoked.
+    /// Another token of the caller. It is used if the authorization server refuses the current one,
+    /// which may have been revoked.
     other: Option<HeldToken>,
 }
 
 #[derive(Clone)]
 struct HeldToken {
     token: Secret,
-    /// When it expires, in seconds since 1970, where its issuer said so.
+    /// When it expires, in seconds since 1970, if its issuer stated it.
     expires: Option<u64>,
 }
 
 impl HeldToken {
-    /// Whether a token lasts longer. One that says nothing of its end may last for ever or a minute, so
-    /// the one that came last is taken.
+    /// Whether another token should replace this one because it lasts longer. A token without a
+    /// stated end may last forever or a minute, so the newer token is used.
     fn is_outlasted_by(&self, other: &Self) -> bool {
         match (self.expires, other.expires) {
             (Some(own), Some(other)) => other > own,
@@ -56,7 +56,8 @@ impl SubjectToken {
         self.0.lock().current.token.clone()
     }
 
-    /// The authorization server refused this one. False if there is no other to be tried.
+    /// Replaces a token that the authorization server refused. Returns false if there is no other
+    /// token to try.
     pub(crate) fn replace(&self, refused: &Secret) -> bool {
         let mut held = self.0.lock();
         if held.current.token != *refused {
@@ -71,15 +72,15 @@ impl SubjectToken {
         }
     }
 
-    /// A copy with a token of its own: [renewing](Self::renew) one does not change the other. Plain
-    /// clones share their token.
+    /// Makes a copy with its own token: [renewing](Self::renew) one does not change the other.
+    /// Plain clones share their token.
     pub fn deep_clone(&self) -> Self {
         let held = self.0.lock().clone();
         Self(Arc::new(Mutex::new(held)))
     }
 
-    /// Takes over another token of the same caller, in all clones. A token that expires sooner than this
-    /// one is used only if this one is refused.
+    /// Uses another token of the same caller from now on, in all clones. If the other token expires
+    /// sooner than this one, it is used only if this one is refused.
     pub fn renew(&self, other: &Self) {
         if Arc::ptr_eq(&self.0, &other.0) {
             return;
@@ -131,7 +132,7 @@ mod tests {
         assert_eq!(kept.secret(), evening);
         assert!(kept.replace(&evening));
         assert_eq!(kept.secret(), noon);
-        // The refused one comes again, from another client of the caller.
+        // The refused token is sent again by another client of the caller.
         kept.renew(&SubjectToken::new("evening", Some(1_800)));
         assert!(kept.replace(&evening));
         assert_eq!(kept.secret(), noon);

@@ -25,15 +25,15 @@ pub(super) struct IssuerFetcher {
 /// Whether an issuer may be asked without TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plain {
-    /// On this machine only.
+    /// Only on this machine.
     Loopback,
-    /// Anywhere, in networks that are trusted.
+    /// Anywhere, in a network that is trusted.
     Anywhere,
 }
 
 impl IssuerFetcher {
     pub(super) fn new(settings: AgentSettings, plain: Plain) -> Self {
-        // Credentials and trust are for whom they were meant for.
+        // Credentials are meant for this issuer only, so redirects are not followed.
         let settings = settings.without_redirects();
         let agents = Default::default();
         Self {
@@ -43,13 +43,13 @@ impl IssuerFetcher {
         }
     }
 
-    /// Reads a JSON document.
+    /// Fetches a JSON document.
     pub(super) async fn document(&self, address: &Address) -> Result<Value, Unread> {
         self.ask(Method::GET, address, HeaderMap::new(), Bytes::new())
             .await
     }
 
-    /// Sends a form and reads the JSON that it is answered with.
+    /// Sends a form and parses the JSON response.
     pub(super) async fn form(
         &self,
         address: &Address,
@@ -107,14 +107,14 @@ impl IssuerFetcher {
         Ok(slot.get_or_init(|| agent))
     }
 
-    /// security-considerations, "Communication Security": endpoints of authorization servers MUST be
-    /// served over HTTPS; this machine's own are for development.
+    /// security-considerations, "Communication Security": endpoints of authorization servers MUST
+    /// be served over HTTPS. Plain `http` to this machine is allowed for development.
     pub(super) fn allows(&self, address: &Address) -> bool {
         address.is_https() || self.plain == Plain::Anywhere || address.is_loopback()
     }
 }
 
-/// A document that could not be read, and why.
+/// The error for a document that could not be read, with the reason.
 #[derive(Clone, Debug)]
 pub(super) struct Unread {
     pub(super) status: Option<StatusCode>,

@@ -1,4 +1,4 @@
-//! `Guard`, the builder: the server's URL, the issuers and the required scopes.
+//! `Guard`, which configures the server's URL, the issuers and the required scopes.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -22,12 +22,12 @@ use super::{
 };
 use crate::jose::Algorithm;
 
-/// Unknown tokens that one address may send in a minute: a user who signs in again sends one.
+/// How many unknown tokens one address may send per minute. A user who signs in again sends one.
 const UNKNOWN_TOKENS: u32 = 60;
 
-/// Builds the authorization of a server: for which server tokens must be issued, by whom, and with
-/// which scopes. [`build`](Self::build) makes the [`LiveGuard`] that is given to a server over
-/// HTTP.
+/// Configures the authorization of a server: the URL that tokens must be issued for, the accepted
+/// issuers, and the required scopes. [`build`](Self::build) returns the [`LiveGuard`], which you
+/// give to a server over HTTP.
 ///
 /// ```
 /// use turnbuckle_auth::server::{Guard, Issuer};
@@ -42,9 +42,9 @@ const UNKNOWN_TOKENS: u32 = 60;
 /// # Ok(()) }
 /// ```
 ///
-/// A request without a token, or with an invalid one, gets 401 with a challenge that leads
-/// clients to the metadata; one whose token lacks a scope gets 403 with the scopes that are needed.
-/// Servers over stdio have no guard: their caller is the user who started them.
+/// A request without a token, or with an invalid one, gets 401 with a challenge that names the URL
+/// of the metadata. A request whose token lacks a scope gets 403 with the required scopes. Servers
+/// over stdio have no guard: their caller is the user who started them.
 #[derive(Debug)]
 #[must_use = "a guard guards nothing until it is built and given to a server"]
 pub struct Guard {
@@ -74,7 +74,7 @@ impl std::fmt::Debug for NonceSource {
     }
 }
 
-/// Where used proofs are remembered, besides this process.
+/// The store in which used proofs are shared, in addition to the memory of this process.
 struct UsedProofs(Option<Arc<dyn UsedStates>>);
 
 impl std::fmt::Debug for UsedProofs {
@@ -84,8 +84,8 @@ impl std::fmt::Debug for UsedProofs {
 }
 
 impl Guard {
-    /// A guard for the server that clients reach at this URL: the address of its endpoint as it is
-    /// seen from outside, also behind a proxy. Tokens must be issued for this URL;
+    /// Makes a guard for the server that clients reach at this URL: the URL of its endpoint as seen
+    /// from outside, for example in front of a proxy. Tokens must be issued for this URL;
     /// [`Issuer::audience`] adds other names for it.
     pub fn new(resource: impl Into<String>) -> Self {
         Self {
@@ -104,24 +104,25 @@ impl Guard {
         }
     }
 
-    /// Accepts tokens of this issuer, given as a URL or as an [`Issuer`] with settings. Call it
-    /// several times for several issuers; clients choose one of them. At least one is needed. A
-    /// JWT is checked with the issuer that its `iss` names.
+    /// Accepts tokens of this issuer, given as a URL or as an [`Issuer`] with settings. Call this
+    /// several times to accept several issuers; clients choose one of them. At least one is
+    /// required. A JWT is verified with the issuer that its `iss` names.
     pub fn issuer(mut self, issuer: impl Into<Issuer>) -> Self {
         self.issuers.push(issuer.into());
         self
     }
 
     /// Requires all of these scopes for every request. A tool can require more with `Tool::scopes`.
-    /// Further calls add scopes. Without any, every token for this server is enough.
+    /// Further calls add scopes. By default every token for this server is accepted, whatever its
+    /// scopes.
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes.extend(scopes.into_iter().map(Into::into));
         self
     }
 
-    /// Publishes these scopes in the metadata, besides those that every request needs, for clients
-    /// that ask for all of them at once. It requires nothing: a tool names the scopes that it needs
-    /// with `Tool::scopes`.
+    /// Publishes these scopes in the metadata, in addition to those that every request requires,
+    /// for clients that request all scopes at once. They are not required: a tool states the scopes
+    /// that it requires with `Tool::scopes`.
     pub fn scopes_supported<S: Into<String>>(
         mut self,
         scopes: impl IntoIterator<Item = S>,
@@ -130,8 +131,8 @@ impl Guard {
         self
     }
 
-    /// A token with this scope also has those: `implies("admin", ["read", "write"])`. It also
-    /// follows chains of implied scopes.
+    /// Declares that a token with this scope also has the others, as in `implies("admin", ["read",
+    /// "write"])`. Chains of implied scopes are followed.
     pub fn implies<S: Into<String>>(
         mut self,
         scope: impl Into<String>,
@@ -142,9 +143,9 @@ impl Guard {
         self
     }
 
-    /// Tells clients that tokens may be bound to a key (DPoP). Tokens that are bound to a key are
-    /// checked with their proofs in any case. Plain bearer tokens are accepted too;
-    /// [`require_dpop`](Self::require_dpop) refuses them.
+    /// Announces that tokens may be bound to a key (DPoP). Tokens that are bound to a key are
+    /// always checked with their proofs, even without this setting. Plain bearer tokens are
+    /// accepted too; [`require_dpop`](Self::require_dpop) refuses them.
     pub fn offer_dpop(mut self) -> Self {
         self.binding = Binding::Offered;
         self
@@ -165,23 +166,23 @@ impl Guard {
         self
     }
 
-    /// As [`nonces`](Self::nonces), with nonces derived from this secret, which replicas share. It
-    /// needs at least 16 random bytes.
+    /// Like [`nonces`](Self::nonces), but the nonces are derived from this secret, which replicas
+    /// can share. The secret needs at least 16 random bytes.
     pub fn nonces_of(mut self, secret: impl Into<Vec<u8>>) -> Self {
         self.nonces = NonceSource::Secret(secret.into());
         self
     }
 
-    /// Remembers here which proofs were used (DPoP), besides in this process: replicas that share a store
-    /// take each proof once. It costs a command of the store for each request with a proof; while the
-    /// store cannot be reached, such requests are refused.
+    /// Stores used DPoP proofs in this store too, so that replicas that share the store accept each
+    /// proof only once. This costs one command of the store for each request with a proof. While
+    /// the store cannot be reached, such requests are refused.
     pub fn used_proofs(mut self, store: Arc<dyn UsedStates>) -> Self {
         self.used_proofs = UsedProofs(Some(store));
         self
     }
 
     /// Publishes a human-readable name of the server in its metadata (`resource_name`). Clients may
-    /// show it when the user is asked.
+    /// show it when they ask the user.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.about.name = Some(name.into());
         self
@@ -193,16 +194,17 @@ impl Guard {
         self
     }
 
-    /// Sets how many unknown tokens one address may send per minute, if an issuer is asked about
-    /// tokens. Defaults to 60. Beyond the limit the address gets 429 for tokens that were not seen
-    /// before, and the issuer is not asked. Behind a proxy all clients have the proxy's address.
+    /// Sets how many unknown tokens one address may send per minute, if verifying a token costs a
+    /// request to an issuer. Defaults to 60. Beyond the limit the address gets 429 for tokens that
+    /// were not seen before, and the issuer is not asked. Behind a proxy all clients have the
+    /// proxy's address.
     pub fn unknown_tokens(mut self, in_a_minute: u32) -> Self {
         self.unknown_tokens = in_a_minute;
         self
     }
 
-    /// Gives handlers the [token](crate::SubjectToken) of the caller, to be exchanged for tokens of
-    /// other servers. Without this the token goes no further than the guard.
+    /// Gives handlers the [token](crate::SubjectToken) of the caller, so that they can exchange it
+    /// for tokens of other servers. By default only the guard sees the token.
     ///
     /// ```
     /// use turnbuckle_auth::SubjectToken;
@@ -227,18 +229,18 @@ impl Guard {
         self
     }
 
-    /// Sets the clock that expiry is checked with. For tests; defaults to the clock of the system.
+    /// Sets the clock for checking expiry, for tests. Defaults to the clock of the system.
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Clock::new(clock);
         self
     }
 
-    /// Checks all settings without any request: issuers are contacted when the first token comes,
-    /// so a server starts even if its issuer is down.
+    /// Checks all settings and returns the guard. This sends no requests: issuers are contacted
+    /// when the first token arrives, so a server starts even if its issuer is down.
     ///
     /// # Errors
-    /// [`GuardError`]: the first setting that is wrong. Each message names the setting and what is
-    /// expected.
+    /// [`GuardError`] for the first setting that is wrong. Each message names the setting and the
+    /// expected value.
     pub fn build(self) -> Result<LiveGuard, GuardError> {
         let resource = self.parse_resource()?;
         for scope in self.scopes.iter().chain(&self.supported) {

@@ -1,6 +1,6 @@
 //! `GuardError`: why a guard cannot be built.
 
-/// Bytes of a secret for nonces, at the least.
+/// The shortest secret for nonces, in bytes.
 pub(super) const MIN_SECRET_BYTES: usize = 16;
 
 /// Why a guard cannot be built: a setting is wrong. Each message names the setting. Returned by
@@ -20,30 +20,30 @@ pub enum GuardError {
     #[error("the guard has no issuer; add one with `Guard::issuer`")]
     NoIssuer,
     /// An issuer cannot be used: its URL, or that of its keys or introspection, is malformed or not
-    /// `https`. Plain `http` is for this machine, or
+    /// `https`. Plain `http` is allowed only on this machine, or with
     /// [`Issuer::allow_http`](super::Issuer::allow_http).
     #[error("the issuer `{issuer}` cannot be used: {reason}")]
     Issuer {
         /// Its URL.
         issuer: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// Two issuers have the same URL. Put all settings into one [`Issuer`](super::Issuer).
     #[error("duplicate issuer `{0}`; remove one")]
     SameIssuer(String),
-    /// Not a valid scope token: scopes have no blanks, quotes and backslashes.
+    /// A text is not a valid scope token: scopes must not contain blanks, quotes or backslashes.
     #[error("`{0}` is not a scope: scopes are words without blanks and quotes")]
     Scope(String),
-    /// `offline_access` is a scope that servers must not ask for.
+    /// Servers must not request the scope `offline_access`.
     #[error(
         "`offline_access` is between clients and authorization servers: servers do not ask for it"
     )]
     OfflineAccess,
-    /// The secret for nonces has less than 16 bytes.
+    /// The secret for nonces has fewer than 16 bytes.
     #[error("a secret for nonces has at least {MIN_SECRET_BYTES} random bytes")]
     WeakSecret,
-    /// The operating system gave no random bytes.
+    /// The operating system returned no random bytes.
     #[error("could not get random bytes for nonces from the operating system")]
     NoRandomness,
 }

@@ -3,11 +3,11 @@
 use serde_json::{Map, Value};
 use turnbuckle_server::{Call, Caller, Extract, Failure, Reject};
 
-/// The identity in a verified token: who calls, and with which scopes and claims.
+/// The identity in a verified token: the caller, the scopes and the claims.
 ///
-/// Handlers get it from [`Caller::get`](turnbuckle_server::Caller::get), or as an extractor. As an
-/// extractor it fails for callers without a token, such as those over stdio; use `Caller::get`
-/// where a handler serves both.
+/// Handlers get it from [`Caller::get`](turnbuckle_server::Caller::get), or as an extractor. The
+/// extractor fails for callers without a token, such as those over stdio; use `Caller::get` in a
+/// handler that serves both.
 ///
 /// ```
 /// use turnbuckle_auth::server::Identity;
@@ -24,8 +24,8 @@ use turnbuckle_server::{Call, Caller, Extract, Failure, Reject};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// What stores are keyed by. An issuer is a URL and has no blank in it, so no two pairs of
-    /// issuer and subject read alike, and no program reads like a user.
+    /// The key for stores. An issuer is a URL and contains no blank, so no two pairs of issuer and
+    /// subject give the same key, and no program has the key of a user.
     pub(super) key: String,
     pub(super) issuer: String,
     pub(super) subject: String,
@@ -40,43 +40,42 @@ impl Identity {
         &self.issuer
     }
 
-    /// The user or program that the token was issued for (`sub`). It is unique within the issuer
-    /// only; use [`key`](Self::key) to tell callers of several issuers apart.
+    /// The user or program that the token was issued for (`sub`). It is unique only within the
+    /// issuer; use [`key`](Self::key) to distinguish callers of several issuers.
     pub fn subject(&self) -> &str {
         &self.subject
     }
 
-    /// The OAuth client that uses the token, if the token names it. It is the application, not the
-    /// user.
+    /// The OAuth client that uses the token, if the token names it. This is the application, not the user.
     pub fn client_id(&self) -> Option<&str> {
         self.client_id.as_deref()
     }
 
-    /// The granted scopes, as the issuer wrote them. Scopes that they imply are not included;
-    /// [`Caller::scopes`](turnbuckle_server::Caller::scopes) has those too.
+    /// The granted scopes, as the issuer wrote them. Implied scopes are not included;
+    /// [`Caller::scopes`](turnbuckle_server::Caller::scopes) includes them.
     pub fn scopes(&self) -> &[String] {
         &self.scopes
     }
 
-    /// A claim of the token, such as `email` or `groups`; `None` if the token does not have it.
-    /// Which claims there are depends on the issuer.
+    /// A claim of the token, such as `email` or `groups`; `None` if the token does not have it. The
+    /// available claims depend on the issuer.
     pub fn claim(&self, name: &str) -> Option<&Value> {
         self.claims.get(name)
     }
 
-    /// All claims of the token, or of the issuer's answer about it. The token itself is not
+    /// All claims of the token, or of the issuer's introspection response. The token itself is not
     /// available.
     pub fn claims(&self) -> &Map<String, Value> {
         &self.claims
     }
 
-    /// The identity to which sessions, sealed states and tasks are bound: the issuer and the
-    /// subject. A user is the same caller with every client and token.
+    /// The key of the identity: the issuer and the subject. Sessions, sealed states and tasks are
+    /// bound to it. A user has the same key with every client and token.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// The caller of handlers.
+    /// Converts the identity into the caller that handlers get.
     pub(super) fn into_caller(self, scopes: Vec<String>) -> Caller {
         Caller::new(self.key.as_str())
             .with_scopes(scopes)

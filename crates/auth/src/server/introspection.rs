@@ -15,11 +15,11 @@ use super::{
     verify::{Claims, VerifyError},
 };
 
-/// Questions to one issuer at a time. Each unknown token costs a question, and anyone can send
-/// unknown tokens; further ones wait.
+/// The most concurrent requests to one issuer; further ones wait. Each unknown token costs a
+/// request, and anyone can send unknown tokens.
 const MAX_QUESTIONS: usize = 32;
 
-/// 10 s to wait for one's turn, which is what a question may take.
+/// 10 s to wait for a free request, which is how long one request may take.
 const TURN_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Asks an issuer about tokens.
@@ -42,7 +42,7 @@ impl Introspection {
         }
     }
 
-    /// The claims of a token, if it is active.
+    /// Returns the claims of a token, if it is active.
     pub(super) async fn ask(
         &self,
         fetcher: &IssuerFetcher,
@@ -67,7 +67,7 @@ impl Introspection {
             Value::Object(claims) if claims.get("active") == Some(&Value::Bool(true)) => {
                 only_access(claims)
             }
-            // RFC 7662, 2.2: nothing is said about a token that is not.
+            // RFC 7662, 2.2: the response tells nothing more about an inactive token.
             Value::Object(_) => Err(VerifyError::Invalid(
                 "the token is unknown, has expired or was revoked".into(),
             )),
@@ -89,7 +89,7 @@ impl Introspection {
         Ok(self.found.lock().insert(address).clone())
     }
 
-    /// RFC 6749, 2.3.1: both are encoded as forms are, then as Basic is.
+    /// RFC 6749, 2.3.1: id and secret are form-encoded before they are encoded as Basic.
     fn credentials(&self) -> Result<HeaderValue, VerifyError> {
         let encode =
             |text: &str| -> String { form_urlencoded::byte_serialize(text.as_bytes()).collect() };
@@ -102,8 +102,8 @@ impl Introspection {
     }
 }
 
-/// Issuers know refresh tokens too, and say that they are active. The hint does not keep them from
-/// it (RFC 7662, 4), and each has its own word for what a token is.
+/// Refuses refresh tokens. Issuers report them as active too, despite the hint (RFC 7662, 4), and
+/// mark their type in different claims.
 fn only_access(claims: Claims) -> Result<Claims, VerifyError> {
     let is_refresh = ["token_use", "token_type", "typ"].iter().any(|name| {
         let kind = claims.get(*name).and_then(Value::as_str);

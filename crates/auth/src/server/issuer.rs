@@ -24,21 +24,19 @@ use super::{
 };
 use crate::jose::{Algorithm, JwkSet, Jws};
 
-/// How long a signature that was verified is believed without its key being looked at again.
+/// How long a verified signature is trusted before it is verified again.
 const SIGNED_FOR: Duration = Duration::from_mins(5);
 
-/// How long an answer of introspection is cached: a revoked token stays valid for at most this
-/// long.
+/// How long an introspection response is cached. A revoked token stays valid for at most this long.
 const TOLD_FOR: Duration = Duration::from_secs(30);
 
-/// How long a verifier of the author's own may take.
+/// How long a custom verifier may take.
 const OWN_DEADLINE: Duration = Duration::from_secs(30);
 
 /// An issuer of tokens: an authorization server or identity provider. Give it to
 /// [`Guard::issuer`](super::Guard::issuer); a URL alone is enough if no setting is needed.
 ///
-/// Unless told otherwise its tokens are JWTs, verified with the keys that its metadata leads to.
-/// Keys are
+/// By default its tokens are JWTs, verified with keys that are found through its metadata. Keys are
 /// fetched when they are first needed, again after ten minutes, and when a token names an unknown
 /// key.
 ///
@@ -69,14 +67,14 @@ pub struct Issuer {
     typing: Typing,
 }
 
-/// Whether JWTs must say that they are access tokens.
+/// Whether JWTs must state that they are access tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Typing {
-    /// Once the issuer has sent one that does.
+    /// Required once the issuer has sent a token that does so.
     Learned,
-    /// Always.
+    /// Always required.
     Required,
-    /// Never.
+    /// Never required.
     Optional,
 }
 
@@ -93,8 +91,8 @@ enum Verification {
 }
 
 impl Issuer {
-    /// The issuer with this URL, written exactly as in `iss` of its tokens: a slash at the end
-    /// counts.
+    /// Makes an issuer with this URL, which must be written exactly as in the `iss` of its tokens,
+    /// including a trailing slash.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -109,48 +107,49 @@ impl Issuer {
         }
     }
 
-    /// Also takes tokens for this audience: what the issuer calls this server, where it cannot be
-    /// told to use the resource's URL. It must mean this server and no other: a token for a shared
-    /// audience could have been stolen by another server. Further calls add audiences.
+    /// Accepts tokens for this audience too. Use it if the issuer has its own name for this server
+    /// and cannot be configured to use the resource's URL. The name must mean this server and no
+    /// other: another server could replay tokens for a shared audience. Further calls add
+    /// audiences.
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.audiences.push(audience.into());
         self
     }
 
-    /// Takes signatures of these algorithms only. Defaults to all that [`Algorithm`] has. It does
-    /// not matter for introspection.
+    /// Accepts only signatures with these algorithms. Defaults to all algorithms of [`Algorithm`].
+    /// It has no effect on introspection.
     pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
         self.algorithms = algorithms.into_iter().collect();
         self
     }
 
-    /// Also reads scopes from this claim, besides `scope` and `scp`: for example `roles` or
-    /// `permissions`. The claim is a text with blanks or a list.
+    /// Reads scopes from this claim too, in addition to `scope` and `scp`: for example `roles` or
+    /// `permissions`. The claim may be a text separated by blanks, or a list.
     pub fn scope_claim(mut self, claim: impl Into<String>) -> Self {
         self.scope_claims.push(claim.into());
         self
     }
 
-    /// Fetches keys from this URL (a JWK set), and looks at no metadata. Use it for issuers without
+    /// Fetches keys from this URL (a JWK set) instead of using metadata. Use it for issuers without
     /// metadata.
     pub fn keys_at(mut self, url: impl Into<String>) -> Self {
         self.verification = Verification::KeysAt(url.into());
         self
     }
 
-    /// Uses these keys, and fetches none: for tests, and for issuers that cannot be reached from
-    /// here. They do not change while the server runs.
+    /// Uses these keys and fetches none. Use it for tests, and for issuers that cannot be reached
+    /// from the server. The keys do not change while the server runs.
     pub fn keys(mut self, keys: JwkSet) -> Self {
         self.verification = Verification::Keys(keys);
         self
     }
 
-    /// Asks the issuer about each token (RFC 7662), at the endpoint that its metadata names, as
-    /// this client. Use it for tokens that are not JWTs, and if revoked tokens must stop working
-    /// soon: an answer is believed for 30 seconds.
+    /// Asks the issuer about each token (RFC 7662), at the introspection endpoint of its metadata,
+    /// with the credentials of this client. Use it for tokens that are not JWTs, and if revoked
+    /// tokens must stop working soon: a response is cached for 30 seconds.
     ///
-    /// [`Guard::unknown_tokens`](super::Guard::unknown_tokens) limits how many questions one
-    /// address can cause.
+    /// [`Guard::unknown_tokens`](super::Guard::unknown_tokens) limits how many requests one address
+    /// can cause.
     pub fn introspect(mut self, client_id: impl Into<String>, secret: impl Into<String>) -> Self {
         self.verification = Verification::Introspection {
             at: None,
@@ -160,7 +159,7 @@ impl Issuer {
         self
     }
 
-    /// As [`introspect`](Self::introspect), at this endpoint; metadata is not fetched.
+    /// Like [`introspect`](Self::introspect), with this endpoint instead of the one in the metadata.
     pub fn introspect_at(
         mut self,
         url: impl Into<String>,
@@ -175,47 +174,47 @@ impl Issuer {
         self
     }
 
-    /// Verifies tokens in a way of your own, such as a database of API keys. The claims that it
-    /// returns are checked as those of any other token. See [`Verify`].
+    /// Verifies tokens with your own function, for example by a database of API keys. The returned
+    /// claims are checked like those of any other token. See [`Verify`].
     pub fn verify(mut self, verify: impl Verify) -> Self {
         self.verification = Verification::Own(Arc::new(verify));
         self
     }
 
-    /// Accepts a token that was verified for this long before it is verified again; never beyond
+    /// Sets for how long a verified token is accepted before it is verified again, but never beyond
     /// the token's expiry. Defaults to five minutes for signatures, and to 30 seconds for
     /// introspection and [`verify`](Self::verify).
     ///
-    /// Longer is cheaper; shorter notices sooner that a key or a token was revoked.
+    /// A longer time is cheaper; with a shorter time, revoked keys and tokens stop working sooner.
     pub fn cache_for(mut self, time: Duration) -> Self {
         self.cached_for = Some(time);
         self
     }
 
-    /// Takes only JWTs whose header says that they are access tokens: `typ` is `at+jwt` (RFC 9068).
+    /// Accepts only JWTs whose header states that they are access tokens: `typ` is `at+jwt` (RFC 9068).
     ///
-    /// Unless set, this is demanded of an issuer from its first token of that type on. ID tokens are
-    /// refused in any case.
+    /// By default this is required once the issuer has sent a first token of that type. ID tokens
+    /// are refused in any case.
     pub fn require_typed_tokens(mut self) -> Self {
         self.typing = Typing::Required;
         self
     }
 
-    /// Takes JWTs whose header does not say that they are access tokens also after others of the
-    /// issuer did: for an issuer that types some of its access tokens and not others.
+    /// Accepts JWTs whose header does not state that they are access tokens, even after the issuer
+    /// has sent others that do. Use it for an issuer that marks only some of its access tokens.
     pub fn accept_untyped_tokens(mut self) -> Self {
         self.typing = Typing::Optional;
         self
     }
 
     /// Contacts the issuer over plain `http`, although it is not on this machine. Use it only in a
-    /// network that you trust: anyone who can change its answers can forge tokens.
+    /// network that you trust: anyone who can change its responses can forge tokens.
     pub fn allow_http(mut self) -> Self {
         self.plain = Plain::Anywhere;
         self
     }
 
-    /// Reaches the issuer with these settings: proxies, certificates of your own.
+    /// Connects to the issuer with these settings, such as proxies and your own certificates.
     pub fn agent(mut self, agent: AgentSettings) -> Self {
         self.agent = agent;
         self
@@ -284,25 +283,25 @@ impl From<String> for Issuer {
 
 impl fmt::Debug for Issuer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // There may be a secret in it.
+        // Leave out the other settings, which may contain a secret.
         f.debug_struct("Issuer")
             .field("url", &self.url)
             .finish_non_exhaustive()
     }
 }
 
-/// An issuer that is ready to be asked.
+/// An issuer after its settings were checked, ready to verify tokens.
 pub(super) struct LiveIssuer {
     pub(super) url: String,
     audiences: Vec<String>,
     algorithms: Vec<Algorithm>,
     scope_claims: Vec<String>,
-    /// Seconds.
+    /// In seconds.
     pub(super) cached_for: u64,
     how: How,
     fetcher: IssuerFetcher,
     typing: Typing,
-    /// Whether the issuer has sent an access token that says what it is.
+    /// Whether the issuer has sent a token that states that it is an access token.
     is_typed: AtomicBool,
 }
 
@@ -313,12 +312,12 @@ enum How {
 }
 
 impl LiveIssuer {
-    /// Whether it knows tokens that say nothing of themselves.
+    /// Whether the issuer can verify opaque tokens.
     pub(super) fn knows_opaque(&self) -> bool {
         !matches!(self.how, How::Keys(_))
     }
 
-    /// Verifies a token, and holds its claims to the rules.
+    /// Verifies a token and checks its claims.
     pub(super) async fn verify(
         &self,
         token: &str,
@@ -386,13 +385,13 @@ impl LiveIssuer {
     }
 }
 
-/// The type in the header of a JWT.
+/// The kind of token, according to the `typ` in the header of a JWT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TokenKind {
     AccessToken,
-    /// A JWT, and no more.
+    /// The header states no more specific type than JWT.
     Unsaid,
-    /// Tokens for other ends, such as logout or proofs, say so.
+    /// Tokens for other purposes, such as logout tokens or proofs.
     Other,
 }
 
@@ -406,8 +405,8 @@ impl TokenKind {
     }
 }
 
-/// Whether a JWT that does not say what it is has what ID tokens have (OpenID Connect Core, 2 and
-/// 3.3.2.11), or the words of issuers who tell their tokens apart by a claim.
+/// Whether an untyped JWT is an ID token: it has claims of ID tokens (OpenID Connect Core, 2 and
+/// 3.3.2.11), or a claim by which some issuers mark their tokens.
 fn is_id_token(claims: &Claims) -> bool {
     let says = |name: &str, kind: &str| {
         let said = claims.get(name).and_then(Value::as_str);

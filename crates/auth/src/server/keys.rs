@@ -1,5 +1,4 @@
-//! The keys of an issuer: fetched when they are needed, kept, and fetched again when an unknown one
-//! turns up.
+//! The keys of an issuer. They are fetched when needed, cached, and fetched again for an unknown key.
 
 use std::sync::Arc;
 
@@ -10,30 +9,30 @@ use turnbuckle_transport::http::client::Address;
 use super::{discovery, fetch::IssuerFetcher, verify::VerifyError};
 use crate::jose::{Algorithm, JwkSet, Jws};
 
-/// Seconds for which keys are used without asking again. Issuers publish a new key well before they
-/// sign with it, so that this only bounds how long one that was withdrawn is still believed.
+/// For how many seconds keys are used before they are fetched again. Issuers publish a new key well
+/// before they sign with it, so this only limits how long a withdrawn key is still trusted.
 const FRESH: u64 = 600;
 
 /// Seconds between two attempts to find an unknown key. Anyone can send tokens with unknown keys,
-/// and that must not put load on the issuer.
+/// and this must not put load on the issuer.
 const PAUSE: u64 = 10;
 
 /// Seconds between two attempts while there are no keys at all. All tokens are refused meanwhile,
-/// so it is shorter, yet long enough that a flood of tokens does not become a flood of questions.
+/// so the pause is shorter, but long enough that many tokens do not cause many requests.
 const RETRY: u64 = 2;
 
-/// Seconds for which old keys are used when the issuer cannot be asked: a night of theirs must not
-/// be one of ours.
+/// For how many seconds old keys are used while the issuer cannot be reached, so that an outage of
+/// the issuer is not an outage of this server.
 const STALE: u64 = 12 * 3600;
 
-/// Where an issuer's keys come from.
+/// Where the keys of an issuer come from.
 #[derive(Debug)]
 pub(super) enum Place {
-    /// From wherever the issuer's metadata says.
+    /// Fetched from the URL in the issuer's metadata.
     Discovered,
-    /// From this URL.
+    /// Fetched from this URL.
     At(Address),
-    /// The keys were set by the application, and do not change.
+    /// Set by the application; they do not change.
     Given(Arc<JwkSet>),
 }
 
@@ -42,7 +41,7 @@ pub(super) enum Place {
 pub(super) struct Keys {
     place: Place,
     state: Mutex<KeysState>,
-    /// One asks, the others wait for what it gets.
+    /// Held by the caller that fetches keys; the others wait for its result.
     turn: Semaphore,
 }
 
@@ -51,11 +50,11 @@ struct KeysState {
     keys: Option<Arc<JwkSet>>,
     fetched: u64,
     tried: Option<u64>,
-    /// How often the issuer was asked, for callers that waited meanwhile.
+    /// How often the keys were fetched. Callers that waited compare it.
     asked: u64,
-    /// Why there are no keys that can be used.
+    /// Why there are no usable keys.
     failure: Option<VerifyError>,
-    /// Where the keys are, once it is known.
+    /// The URL of the keys, once it is known.
     address: Option<Address>,
 }
 
@@ -68,7 +67,7 @@ impl Keys {
         }
     }
 
-    /// Keys among which is one that may have signed this token, if the issuer has it.
+    /// Returns the keys to verify this token with. They include the token's key if the issuer has it.
     pub(super) async fn for_token(
         &self,
         fetcher: &IssuerFetcher,
@@ -86,7 +85,7 @@ impl Keys {
         }
         let before = self.state.lock().asked;
         let _turn = self.turn.acquire().await;
-        // An earlier caller may have fetched it meanwhile.
+        // An earlier caller may have fetched them meanwhile.
         if let Some(keys) = self.known(algorithm, id, now) {
             return Ok(keys);
         }
@@ -96,8 +95,8 @@ impl Keys {
         self.fetch(fetcher, issuer, now).await
     }
 
-    /// The keys that we have, if they are good enough: fresh, with the one that is wanted, or asked
-    /// for too short a time ago.
+    /// The cached keys, if they can be used: they are fresh and include the wanted key, or were
+    /// fetched too recently to fetch them again.
     fn known(&self, algorithm: Algorithm, id: Option<&str>, now: u64) -> Option<Arc<JwkSet>> {
         let state = self.state.lock();
         let keys = state.keys.as_ref()?;
@@ -127,7 +126,7 @@ impl Keys {
                 Ok(keys)
             }
             Err(error) => {
-                // It may have moved.
+                // The URL may have changed, so discover it again.
                 state.address = None;
                 match &state.keys {
                     Some(keys) if state.is_usable(now) => {
@@ -163,8 +162,9 @@ impl Keys {
 }
 
 impl KeysState {
-    /// The answer for a caller that has waited since the issuer had been asked `before` times, or
-    /// that comes right after a failure: asking once for each of them in turn would take too long.
+    /// The result for a caller that waited while another one fetched the keys (`asked` is no longer
+    /// `before`), or that comes right after a failure. If each of these callers fetched in turn,
+    /// this would take too long.
     fn settled(&self, before: u64, now: u64) -> Option<Result<Arc<JwkSet>, VerifyError>> {
         if let Some(failure) = &self.failure {
             let is_news = self.asked != before || self.was_tried_within(RETRY, now);

@@ -23,16 +23,16 @@ use super::{
 };
 use crate::jose::{Jws, sha256};
 
-/// Seconds for which a token that was refused is refused unseen: a client that tries again and
-/// again must not cost its issuer a question each time.
+/// For how many seconds a refused token is refused again without verifying it. A client that
+/// retries must not cost its issuer a request each time.
 const REFUSED_FOR: u64 = 5;
 
 /// A built guard, made by [`Guard::build`](super::Guard::build). Give it to `HttpService::protect`
 /// or `Http::protect`. Clones share their caches.
 ///
-/// It verifies the token of each request, and serves the protected resource metadata. A token that
-/// was verified is accepted for a while ([`Issuer::cache_for`](super::Issuer::cache_for)); one
-/// that was refused is refused for five seconds without being looked at.
+/// It verifies the token of each request, and serves the protected resource metadata. A verified
+/// token is accepted for a while without verifying it again
+/// ([`Issuer::cache_for`](super::Issuer::cache_for)); a refused token is refused for five seconds.
 #[derive(Clone)]
 pub struct LiveGuard(Arc<Inner>);
 
@@ -47,15 +47,15 @@ pub(super) struct Inner {
     pub(super) refused: Memory<Denied>,
     pub(super) attempts: Attempts,
     pub(super) clock: Clock,
-    /// Whether handlers may exchange the tokens of callers.
+    /// Whether handlers get the tokens of callers, to exchange them.
     pub(super) keeps_subjects: bool,
 }
 
-/// The cached result for a valid token.
+/// The cached result of verifying a valid token.
 #[derive(Debug)]
 pub(super) struct Known {
     caller: Caller,
-    /// The thumbprint of the key that it is bound to.
+    /// The thumbprint of the key that the token is bound to.
     key: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl LiveGuard {
     }
 
     /// The URL of the protected resource metadata (RFC 9728), which challenges (`WWW-Authenticate`)
-    /// name. Your proxy must let this path through to the server.
+    /// contain. Your proxy must forward this path to the server.
     pub fn metadata_url(&self) -> &str {
         &self.0.terms.metadata_url
     }
@@ -131,7 +131,7 @@ impl Protect for LiveGuard {
     }
 
     fn lacking(&self, wanted: &[String]) -> HttpRefusal {
-        // authorization: all scopes of the operation in one challenge.
+        // authorization: the challenge must contain all scopes of the operation.
         let all = scopes::union(&self.0.terms.scopes, wanted);
         self.0.deny(&Denied::Scopes(all))
     }
@@ -148,7 +148,7 @@ impl Inner {
         self.terms.refuse(denied)
     }
 
-    /// Verifies a token that was not seen of late.
+    /// Verifies a token that is not cached.
     async fn meet(
         &self,
         token: &str,
@@ -178,7 +178,7 @@ impl Inner {
         }
     }
 
-    /// Finds whose token it is, and has it verified.
+    /// Finds the issuer of a token, and verifies it there.
     async fn verify(&self, token: &str, now: u64) -> Result<(Verified, u64), VerifyError> {
         let said = Jws::parse(token).ok();
         let said = said.as_ref().and_then(|token| {
@@ -186,7 +186,7 @@ impl Inner {
             issuer.and_then(Value::as_str)
         });
         if let Some(said) = said {
-            // A token of an unknown issuer is sent to no other issuer.
+            // A token of an unknown issuer is not sent to another issuer.
             let Some(issuer) = self.issuers.iter().find(|issuer| issuer.url == said) else {
                 let reason = "tokens of its issuer are not taken here";
                 return Err(VerifyError::Invalid(reason.into()));
@@ -199,7 +199,7 @@ impl Inner {
         for issuer in self.issuers.iter().filter(|issuer| issuer.knows_opaque()) {
             match issuer.verify(token, &self.resource, now).await {
                 Ok(verified) => return Ok((verified, issuer.cached_for)),
-                // Who could not be asked might have known it.
+                // The issuer that could not be reached might have accepted the token.
                 Err(error @ VerifyError::Unavailable(_)) => verdict = error,
                 Err(error) if !matches!(verdict, VerifyError::Unavailable(_)) => verdict = error,
                 Err(_) => {}
@@ -231,7 +231,7 @@ impl Inner {
         caller
     }
 
-    /// Lets a request in unless its proof was used at another replica.
+    /// Admits a request unless its proof was used at another replica.
     async fn admit_once(
         &self,
         admitted: Authorized,
@@ -245,8 +245,8 @@ impl Inner {
         Ok(admitted)
     }
 
-    /// The checks of every request, even if its token is cached. A proof that is returned has to be
-    /// checked with other replicas, too.
+    /// The checks that every request needs, even if its token is cached. A returned proof must be
+    /// checked with other replicas too.
     fn finish(
         &self,
         credentials: &Credentials,

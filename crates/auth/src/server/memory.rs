@@ -4,18 +4,19 @@ use std::{collections::HashMap, sync::Arc};
 
 use turnbuckle_base::lock::Mutex;
 
-/// Tokens that are remembered. An entry has what the token says, some kilobytes at the most, so all
-/// of them cost some tens of megabytes; more callers than that are verified more often.
+/// How many tokens are cached. An entry has the claims of a token, a few kilobytes at most, so all
+/// of them take some tens of megabytes. With more callers, tokens are verified more often.
 const MAX_TOKENS: usize = 10_000;
 
-/// What is known of tokens, by their digests, until a time. The tokens themselves are not kept.
+/// What is known about tokens, by their digests, each until a certain time. The tokens themselves
+/// are not kept.
 #[derive(Debug)]
 pub(super) struct Memory<T> {
     shelves: Mutex<Shelves<T>>,
     max: usize,
 }
 
-/// Two halves: when the newer is full it becomes the older, and what was in the older goes.
+/// Two halves: when the newer half is full, it becomes the older one, and the old half is dropped.
 #[derive(Debug)]
 struct Shelves<T> {
     newer: HashMap<[u8; 32], (Arc<T>, u64)>,
@@ -35,7 +36,7 @@ impl<T> Memory<T> {
         Self { shelves, max }
     }
 
-    /// The cached result of a verification, if it is still valid.
+    /// Returns the cached result of a verification, if it is still valid.
     pub(super) fn recall(&self, token: &[u8; 32], now: u64) -> Option<Arc<T>> {
         let mut shelves = self.shelves.lock();
         if let Some((known, until)) = shelves.newer.get(token) {
@@ -49,7 +50,7 @@ impl<T> Memory<T> {
         Some(known)
     }
 
-    /// Remembers a token until a time.
+    /// Caches a result until a time.
     pub(super) fn remember(&self, token: [u8; 32], known: Arc<T>, until: u64) {
         let mut shelves = self.shelves.lock();
         shelves.put(token, (known, until), self.max);
@@ -83,7 +84,7 @@ mod tests {
         }
         assert_eq!(memory.recall(&token(20), 0).as_deref(), Some(&20));
         assert_eq!(memory.recall(&token(1), 0), None);
-        // What is used stays.
+        // A token that is in use stays cached.
         for n in 21..=40 {
             memory.remember(token(n), Arc::new(n), 10);
             assert!(memory.recall(&token(20), 0).is_some(), "{n}");

@@ -1,4 +1,4 @@
-//! Protected resource metadata: where tokens for this server come from (RFC 9728).
+//! Protected resource metadata: where clients get tokens for this server (RFC 9728).
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ pub(super) struct About {
     pub(super) documentation: Option<String>,
 }
 
-/// The document.
+/// Makes the metadata document.
 pub(super) fn document(
     resource: &Resource,
     issuers: &[&str],

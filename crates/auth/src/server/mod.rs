@@ -1,7 +1,7 @@
 //! The guard of a server: verifies tokens, and tells clients where to get them.
 //!
-//! A [`Guard`] is configured by the server's author: the resource, the issuers of its tokens, the
-//! scopes that every request needs. Built, it protects a server over HTTP.
+//! The server's author configures a [`Guard`] with the resource, the issuers of its tokens, and the
+//! scopes that every request requires. The built guard protects a server over HTTP.
 //!
 //! ```
 //! use turnbuckle_auth::server::Guard;
@@ -16,14 +16,14 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Every request is verified, whatever session it belongs to. Whom a token speaks for is the
-//! handler's `Caller`, with [`Identity`] beside it, and what sessions, sealed states and tasks are
-//! bound to: the issuer and the subject.
+//! Every request is verified, whatever session it belongs to. Handlers get the token's issuer and
+//! subject as their `Caller`, with the [`Identity`] as an attribute. Sessions, sealed states and
+//! tasks are bound to this issuer and subject.
 //!
-//! The token itself goes no further than the guard. Nothing hands it to a handler, because a token
-//! that was issued for this server must not be sent on to another (authorization, "Access Token
-//! Privilege Restriction"): a server that calls others fetches tokens of its own. To do that with a
-//! token exchange, have the guard [keep](Guard::keep_subject_tokens) what is exchanged.
+//! Handlers do not get the token itself, because a token that was issued for this server must not
+//! be sent to another (authorization, "Access Token Privilege Restriction"). A server that calls
+//! others gets its own tokens. To do so by token exchange, let the guard
+//! [keep](Guard::keep_subject_tokens) the token to be exchanged.
 
 mod attempts;
 mod challenge;

@@ -1,26 +1,26 @@
-//! Nonces for proofs, derived from the time and a key, so that none has to be stored (RFC 9449, 8).
+//! Nonces for proofs, derived from the time and a key, so that they need not be stored (RFC 9449, 8).
 
 use ring::hmac;
 
 use crate::jose::base64url;
 
-/// Seconds for which a nonce is handed out. It is taken for as long again.
+/// For how many seconds a nonce is issued. It is accepted for the same time again.
 const PERIOD: u64 = 150;
 
-/// Makes nonces and knows its own.
+/// Makes nonces and recognises its own.
 #[derive(Debug)]
 pub(super) struct Nonces(hmac::Key);
 
-/// How old a nonce is.
+/// The age of a nonce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Age {
     Current,
-    /// Good, but the client should be given the next one.
+    /// The nonce is still accepted, but the client should get the next one.
     Previous,
 }
 
 impl Nonces {
-    /// Replicas that have the same secret know each other's nonces.
+    /// Replicas with the same secret accept each other's nonces.
     pub(super) fn new(secret: &[u8]) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, secret))
     }
@@ -31,11 +31,11 @@ impl Nonces {
         base64url::encode(tag)
     }
 
-    /// How old a nonce of ours is; `None` if it is too old, or not ours.
+    /// The age of a nonce; `None` if it is too old or was not made by us.
     pub(super) fn age(&self, nonce: &str, now: u64) -> Option<Age> {
         let tag = base64url::decode(nonce)?;
         let period = now / PERIOD;
-        // In constant time, as every check of a tag.
+        // The comparison of tags takes constant time.
         let is_of = |period: u64| hmac::verify(&self.0, &period.to_be_bytes(), &tag).is_ok();
         if is_of(period) {
             Some(Age::Current)

@@ -1,4 +1,4 @@
-//! Why a request is refused, and the answer to the client.
+//! Reasons for refusing a request, and the responses.
 
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use turnbuckle_server::HttpRefusal;
@@ -8,31 +8,31 @@ use super::{
     verify::VerifyError,
 };
 
-/// Where a fresh nonce travels (RFC 9449, 8).
+/// The header with a fresh nonce (RFC 9449, 8).
 pub(super) const NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
 
-/// Seconds after which a client may ask again when tokens cannot be verified.
+/// Seconds after which a client may retry if tokens cannot be verified at the moment.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 
-/// Seconds after which a client that has asked too much may ask again.
+/// Seconds after which a client that sent too many unknown tokens may retry.
 const RETRY_LATE: HeaderValue = HeaderValue::from_static("60");
 
-/// Why a request is not let in.
+/// Why a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Denied {
     /// The request has no token.
     NoToken,
-    /// The request carries a token in a malformed way.
+    /// The request presents its token in a malformed way.
     Malformed(&'static str),
-    /// The token is not valid here.
+    /// The token is not valid for this server.
     Token(String),
-    /// The proof that the client has the token's key is not valid.
+    /// The DPoP proof is not valid.
     Proof(String),
-    /// The proof lacks a nonce of ours, or has an old one.
+    /// The proof has no nonce of this server, or an old one.
     Nonce(String),
-    /// The token is good for less.
+    /// The token lacks required scopes.
     Scopes(Vec<String>),
-    /// The issuer cannot be asked at the moment.
+    /// The issuer cannot be reached at the moment.
     Unavailable(String),
     /// The client has sent too many unknown tokens.
     TooMany(String),
@@ -47,20 +47,20 @@ impl From<VerifyError> for Denied {
     }
 }
 
-/// The members that every challenge has.
+/// The parts that all challenges have in common.
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
     pub(super) metadata_url: String,
-    /// Scopes that every request needs.
+    /// The scopes that every request requires.
     pub(super) scopes: Vec<String>,
-    /// In which ways tokens are taken, the better one first.
+    /// The accepted schemes, the better one first.
     pub(super) schemes: Vec<Scheme>,
-    /// The algorithms of proofs, as `algs` lists them.
+    /// The algorithms of proofs, in the format of `algs`.
     pub(super) proof_algorithms: String,
 }
 
 impl Terms {
-    /// The answer to a request that is not let in.
+    /// Makes the response to a refused request.
     pub(super) fn refuse(&self, denied: &Denied) -> HttpRefusal {
         match denied {
             Denied::NoToken => self.challenge(
@@ -124,7 +124,7 @@ impl Terms {
         })
     }
 
-    /// RFC 9449, 7.1: what is wrong with a proof is told by the scheme that has proofs.
+    /// RFC 9449, 7.1: an error of a proof is reported in a challenge with the scheme DPoP.
     fn challenge_proof(&self, error: &str, reason: &str) -> HttpRefusal {
         let challenge = self.write(Scheme::Dpop, Some(error), reason, &self.scopes);
         HttpRefusal::new(StatusCode::UNAUTHORIZED, reason)
@@ -140,7 +140,7 @@ impl Terms {
     ) -> Challenge {
         let mut challenge = Challenge::new(scheme);
         if let Some(error) = error {
-            // RFC 6750, 3.1: a request without a token is told of no error.
+            // RFC 6750, 3.1: the response to a request without a token has no error code.
             challenge = challenge
                 .with("error", error)
                 .with("error_description", reason);

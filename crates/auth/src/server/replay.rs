@@ -1,22 +1,23 @@
-//! Used proofs, so that each proof is accepted only once (RFC 9449, 11.1).
+//! Remembers used proofs, so that each proof is accepted only once (RFC 9449, 11.1).
 
 use std::collections::{HashMap, HashSet};
 
 use turnbuckle_base::lock::Mutex;
 
-/// Proofs that are remembered in one period. Each costs some forty bytes, so two periods cost eighty
-/// megabytes at the most. Only those whose token and signature are good are counted.
+/// How many proofs are remembered in one period. Each takes some forty bytes, so two periods take
+/// at most eighty megabytes. Only proofs with a valid token and signature are counted.
 const MAX_PROOFS: usize = 1_000_000;
 
-/// Proofs of one key that are remembered in one period: a tenth of all, which is 160 requests per
-/// second. A client that sends more waits for the next period; other clients are not affected.
+/// How many proofs of one key are remembered in one period: a tenth of all, or 160 requests per
+/// second. A client that sends more has to wait for the next period; other clients are not
+/// affected.
 pub(super) const MAX_PROOFS_OF_KEY: u32 = 100_000;
 
-/// The proofs of this period and of the one before.
+/// The proofs of this period and of the previous one.
 #[derive(Debug)]
 pub(super) struct Replay {
     periods: Mutex<Periods>,
-    /// Seconds.
+    /// In seconds.
     period: u64,
     max: usize,
     max_of_key: u32,
@@ -27,11 +28,11 @@ struct Periods {
     number: u64,
     current: HashSet<[u8; 32]>,
     previous: HashSet<[u8; 32]>,
-    /// How many of the current ones are of which key.
+    /// The number of current proofs of each key.
     keys: HashMap<[u8; 32], u32>,
 }
 
-/// Whether a proof was used before.
+/// The result of checking whether a proof was used before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     First,
@@ -43,8 +44,8 @@ pub(super) enum Use {
 }
 
 impl Replay {
-    /// A proof is good for `window` seconds before and after the time that it names, so it must be
-    /// remembered for twice as long.
+    /// A proof is valid for `window` seconds before and after its time, so it must be remembered
+    /// for twice as long.
     pub(super) fn new(window: u64) -> Self {
         Self {
             periods: Mutex::default(),
@@ -54,7 +55,7 @@ impl Replay {
         }
     }
 
-    /// Notes that a proof of a key is used.
+    /// Records that a proof of a key is used.
     pub(super) fn note(&self, proof: [u8; 32], key: [u8; 32], now: u64) -> Use {
         let mut periods = self.periods.lock();
         periods.move_to(now / self.period);
@@ -78,7 +79,7 @@ impl Replay {
 impl Periods {
     fn move_to(&mut self, number: u64) {
         if number <= self.number {
-            // A clock that went back opens nothing.
+            // If the clock goes back, nothing is forgotten.
             return;
         }
         let current = std::mem::take(&mut self.current);

@@ -2,10 +2,10 @@
 
 use turnbuckle_transport::http::client::{Address, AddressError};
 
-/// Where metadata about resources is (RFC 9728).
+/// The path of resource metadata (RFC 9728).
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// The server's own URL, as tokens and proofs name it.
+/// The server's own URL, as it appears in tokens and proofs.
 #[derive(Clone, Debug)]
 pub(super) struct Resource {
     text: String,
@@ -21,7 +21,7 @@ impl Resource {
         let scheme = uri.scheme_str().unwrap_or_default();
         let authority = uri.authority().map_or("", |authority| authority.as_str());
         let origin = format!("{scheme}://{authority}");
-        // authorization, "Canonical Server URI": without a slash at the end, and no fragment.
+        // authorization, "Canonical Server URI": without a trailing slash and without a fragment.
         let path = uri.path().trim_end_matches('/');
         let query = uri
             .query()
@@ -33,12 +33,12 @@ impl Resource {
         })
     }
 
-    /// The identifier, as it is published.
+    /// The identifier as it is published.
     pub(super) fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The host, and the port if it is not the default one.
+    /// The host, with the port unless it is the default one.
     pub(super) fn host(&self) -> &str {
         self.origin.split_once("://").map_or("", |(_, host)| host)
     }
@@ -52,16 +52,15 @@ impl Resource {
         format!("{}{WELL_KNOWN}{}", self.origin, self.path())
     }
 
-    /// Whether a path is one where clients look for the document: below the resource's own path,
-    /// or at the root.
+    /// Whether clients look for the document at this path: below the resource's own path, or at the root.
     pub(super) fn is_metadata_path(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
         let rest = path.strip_prefix(WELL_KNOWN);
         rest.is_some_and(|rest| rest.is_empty() || rest == self.path())
     }
 
-    /// Whether a token for this audience is for this resource. The scheme and the host are the same
-    /// in any case, and a slash at the end means nothing.
+    /// Whether a token for this audience is for this resource. The case of scheme and host is
+    /// ignored, and so is a trailing slash.
     pub(super) fn is_named_by(&self, audience: &str) -> bool {
         audience == self.text
             || Self::parse(audience).is_ok_and(|other| {
@@ -73,7 +72,7 @@ impl Resource {
     }
 
     /// Whether a proof was made for a request to this path of the resource (RFC 9449, 4.3): the
-    /// path that clients know, or the one that arrived here, if something in front rewrote it.
+    /// path that clients know, or the path that arrived, in case a proxy rewrote it.
     pub(super) fn is_target(&self, htu: &str, path: &str) -> bool {
         let Ok(target) = Address::parse(htu) else {
             return false;

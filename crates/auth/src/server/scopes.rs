@@ -1,6 +1,6 @@
 //! The scopes of a token: those that were granted, and those that they imply.
 
-/// Which scope implies which others.
+/// Which scopes are implied by others.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hierarchy(Vec<(String, Vec<String>)>);
 
@@ -13,7 +13,7 @@ impl Hierarchy {
     pub(super) fn expand(&self, granted: &[String]) -> Vec<String> {
         let mut all = granted.to_vec();
         let mut next = 0;
-        // What is implied is looked at in its turn; nothing is added twice, so it ends.
+        // Follow the implied scopes too. No scope is added twice, so the loop ends.
         while let Some(scope) = all.get(next).cloned() {
             let rules = self.0.iter().filter(|(broader, _)| *broader == scope);
             for implied in rules.flat_map(|(_, implied)| implied) {
@@ -27,7 +27,7 @@ impl Hierarchy {
     }
 }
 
-/// Both lists as one, each scope once.
+/// Merges two lists, with each scope once.
 pub(super) fn union(first: &[String], second: &[String]) -> Vec<String> {
     let mut all = first.to_vec();
     for scope in second {
@@ -57,7 +57,7 @@ mod tests {
         let mut hierarchy = Hierarchy::default();
         hierarchy.add("admin".into(), list("write audit"));
         hierarchy.add("write".into(), list("read"));
-        // A cycle does not loop without end.
+        // A cycle does not cause an endless loop.
         hierarchy.add("read".into(), list("write"));
         assert_eq!(
             hierarchy.expand(&list("admin")),

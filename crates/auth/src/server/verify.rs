@@ -1,4 +1,4 @@
-//! Verifying tokens with a function of the application.
+//! Verifies tokens with a function of the application.
 
 use std::{fmt, future::Future, pin::Pin};
 
@@ -13,8 +13,8 @@ pub type Claims = Map<String, Value>;
 ///
 /// The returned claims are checked by the same rules as those of any other token: `aud` must name
 /// this server, `exp` must not have passed, and `sub` or `client_id` must name the caller. A valid
-/// token is accepted for 30 seconds unless [`Issuer::cache_for`](super::Issuer::cache_for) is
-/// set.
+/// token is accepted for 30 seconds before it is verified again, unless
+/// [`Issuer::cache_for`](super::Issuer::cache_for) is set.
 ///
 /// ```
 /// use serde_json::json;
@@ -32,16 +32,16 @@ pub type Claims = Map<String, Value>;
 ///     .issuer(Issuer::new("https://login.example.com").verify(look_up));
 /// ```
 pub trait Verify: Send + Sync + 'static {
-    /// Returns the claims of a token, if it is good. Should have a deadline of its own; the guard
-    /// gives up after half a minute, and tells the client to try again.
+    /// Returns the claims of a token, if it is valid. The function should have its own deadline;
+    /// the guard stops waiting after 30 seconds, and tells the client to try again.
     ///
     /// # Errors
-    /// [`VerifyError::Invalid`] for an invalid token, and [`VerifyError::Unavailable`] if
-    /// that cannot be told now.
+    /// [`VerifyError::Invalid`] for an invalid token, and [`VerifyError::Unavailable`] if the token
+    /// cannot be checked now.
     fn verify(&self, token: String) -> Verifying;
 }
 
-/// The future of a verification.
+/// The future that [`Verify::verify`] returns.
 pub type Verifying = Pin<Box<dyn Future<Output = Result<Claims, VerifyError>> + Send>>;
 
 impl<F, Fut> Verify for F
@@ -54,16 +54,16 @@ where
     }
 }
 
-/// Why a token was refused by a [`Verify`]. Choose with care: clients get a new token after
-/// `Invalid`, and try the same one again after `Unavailable`.
+/// Why a [`Verify`] refused a token. The difference matters: clients get a new token after
+/// `Invalid`, and retry with the same token after `Unavailable`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VerifyError {
     /// The token is not valid. The client gets 401 with this reason, so it must not contain
     /// secrets.
     Invalid(String),
-    /// The token cannot be checked at the moment. The client is told to try again; the log has the
-    /// reason.
+    /// The token cannot be checked at the moment. The client is told to try again; the reason is
+    /// only logged.
     Unavailable(String),
 }
 

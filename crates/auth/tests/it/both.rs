@@ -1,4 +1,4 @@
-//! Both ends and an authorization server: a client signs in to a server that is guarded.
+//! A client, an authorization server and a guarded server together.
 
 use serde_json::Value;
 use turnbuckle_auth::Secret;
@@ -40,7 +40,7 @@ async fn a_person_signs_in_by_their_browser_and_is_known() {
     assert_eq!(caller["identity"]["issuer"], site.issuer.url());
 }
 
-/// The guard names what is missing, and the client gets it.
+/// The guard names the missing scopes, and the client requests them.
 #[tokio::test]
 async fn a_tool_that_needs_more_gets_more() {
     let site = Site::with(|guard| guard.scopes(["notes:read"])).await;
@@ -56,7 +56,7 @@ async fn a_tool_that_needs_more_gets_more() {
     assert_eq!(site.asked("/authorize"), 2);
 }
 
-/// Renewing does not help, signing in again does not, and then it is given up.
+/// Neither renewing nor signing in again helps, so the client gives up.
 #[tokio::test]
 async fn a_server_whose_clock_is_wrong_is_told_of() {
     let site = Site::start().await;
@@ -105,7 +105,7 @@ async fn machines_sign_in_with_a_secret_or_a_key() {
     assert_eq!(auth_error(&error).oauth_error(), Some("invalid_client"));
 }
 
-/// A platform's word, verified by the authorization server.
+/// The authorization server verifies an assertion of the client's platform.
 #[tokio::test]
 async fn a_platform_vouches() {
     let platform = SigningKey::generate().unwrap();
@@ -135,7 +135,7 @@ async fn a_platform_vouches() {
     assert_eq!(caller["identity"]["subject"], "pod-7");
 }
 
-/// Every fault of the authorization server is told as what it is, by its step.
+/// Every fault of the authorization server is reported as what it is, with its step.
 #[tokio::test]
 async fn faults_are_told_by_their_step() {
     let site = Site::start().await;

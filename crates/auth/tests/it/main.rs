@@ -1,4 +1,4 @@
-//! Authorization, seen from outside.
+//! Tests of authorization through the public API.
 
 #[cfg(all(feature = "client", feature = "server"))]
 mod both;

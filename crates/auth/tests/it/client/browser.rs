@@ -1,4 +1,4 @@
-//! The user's step: a port of this machine, and by hand.
+//! The user's part of a flow: with a local port, and by pasting.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use turnbuckle_transport::http::client::Address;
 
 use super::world::{World, get, visit};
 
-/// Providers where clients are registered by hand have their own idea of the address.
+/// Providers with registration by hand may require a certain redirect URI.
 #[tokio::test]
 async fn a_browser_comes_back_to_the_address_that_was_registered() {
     let world = World::new().await;
@@ -30,7 +30,7 @@ async fn a_browser_comes_back_to_the_address_that_was_registered() {
     assert!(redirect.starts_with("http://localhost:") && redirect.ends_with("/signed-in"));
 }
 
-/// A browser opens connections ahead, asks for an icon, and strangers knock too.
+/// Browsers open connections in advance and request an icon, and other programs connect too.
 #[tokio::test]
 async fn a_browser_comes_back_to_a_port_of_this_machine() {
     let world = World::new().await;
@@ -63,7 +63,7 @@ async fn a_browser_comes_back_to_a_port_of_this_machine() {
     let redirect = world.at("/authorize")[0].param("redirect_uri").unwrap();
     assert!(redirect.starts_with("http://127.0.0.1:") && redirect.ends_with("/callback"));
     assert_eq!(world.at("/token")[0].param("code").unwrap(), "c0de");
-    // The last page may still be on its way.
+    // The last page may not have arrived yet.
     while pages.lock().unwrap().len() < 3 {
         tokio::task::yield_now().await;
     }
@@ -76,7 +76,7 @@ async fn a_browser_comes_back_to_a_port_of_this_machine() {
     assert!(shown.lock().unwrap().contains("AuthorizationRequest"));
 }
 
-/// The port that the client is registered with is taken again.
+/// The port that the client is registered with is used again.
 #[tokio::test]
 async fn the_same_port_saves_a_registration() {
     let world = World::new().await;
@@ -134,7 +134,7 @@ async fn an_input_that_ends_is_told_of() {
     assert!(error.to_string().contains("sign in again"), "{error}");
 }
 
-/// Dropping the last handle ends the wait, and frees the port.
+/// Dropping the last handle ends the wait and frees the port.
 #[tokio::test]
 async fn a_dropped_waiter_does_not_block_others() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! Who gives tokens is found by the rules, and by nothing else.
+//! The authorization server is found by the rules of the specification only.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,7 +42,7 @@ async fn a_refusal_leads_to_a_token_and_the_request_is_sent_again() {
 }
 
 // rule: A4
-/// A4: where the refusal says, then below the path, then at the root.
+/// A4: the URL in the challenge, then below the path, then at the root.
 #[tokio::test]
 async fn the_resource_is_looked_for_where_it_says_then_by_path_then_at_the_root() {
     let world = World::new().await;
@@ -55,7 +55,7 @@ async fn the_resource_is_looked_for_where_it_says_then_by_path_then_at_the_root(
 }
 
 // rule: A5
-/// A5: three places where the issuer has a path.
+/// A5: three URLs if the issuer has a path.
 #[tokio::test]
 async fn the_authorization_server_is_looked_for_in_three_places() {
     let world = World::new().await;
@@ -116,7 +116,7 @@ async fn tokens_are_not_sent_to_another_server() {
 }
 
 // rule: A8, A24
-/// A8: exactly as it was published, without a slash at the end, in both requests.
+/// A8: exactly as published, without a trailing slash, in both requests.
 #[tokio::test]
 async fn the_resource_is_named_as_it_was_published() {
     let world = World::new().await;
@@ -161,7 +161,7 @@ async fn a_server_without_metadata_is_its_own_authorization_server() {
     }
 }
 
-/// A server in trouble is not one without metadata.
+/// A server error does not mean that there is no metadata.
 #[tokio::test]
 async fn a_server_in_trouble_is_not_taken_for_an_old_one() {
     let world = World::new().await;
@@ -174,7 +174,7 @@ async fn a_server_in_trouble_is_not_taken_for_an_old_one() {
     assert!(world.at("/authorize").is_empty());
 }
 
-/// A3 from the other side.
+/// A3, seen from the client.
 #[tokio::test]
 async fn metadata_without_authorization_servers_is_told_of() {
     let world = World::new().await;
@@ -183,8 +183,8 @@ async fn metadata_without_authorization_servers_is_told_of() {
     assert!(error.contains("authorization_servers"), "{error}");
 }
 
-/// Servers without streams answer a GET with 405, and those with sessions with 400: neither asks for
-/// a token.
+/// Servers without streams answer a GET with 405, and those with sessions with 400. Neither
+/// requires a token.
 #[tokio::test]
 async fn an_open_server_needs_no_signing_in_whatever_it_says_to_a_get() {
     for status in [400, 404, 405, 406] {

@@ -1,4 +1,4 @@
-//! Tokens without a user: secrets, keys, a company's word, a platform's word, and bound tokens.
+//! Grants without a user: secrets, keys, a company's sign-on, a platform's assertion; and bound tokens.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use turnbuckle_auth::jose::{Algorithm, JwkSet, Jws, SigningKey, digest};
 
 use super::world::{Answer, Seen, World, oauth};
 
-/// The header and the claims of a token, as they are.
+/// The header and the claims of a token, without verification.
 fn claims(token: &str) -> (Value, Value) {
     let mut parts = token.split('.').map(|part| {
         let text = base64::Engine::decode(&URL_SAFE_NO_PAD, part).unwrap();
@@ -146,7 +146,7 @@ impl Drop for Scratch {
     }
 }
 
-/// The file is read each time: platforms renew what is in it.
+/// The file is read each time, because platforms renew it.
 #[tokio::test]
 async fn a_platform_vouches_for_the_client() {
     let world = World::new().await;
@@ -171,8 +171,8 @@ async fn a_platform_vouches_for_the_client() {
     assert!(world.at("/register").is_empty());
 }
 
-/// A statement is worth something wherever it is believed: a server that names another
-/// authorization server, or is its own, does not get it.
+/// An assertion is valid at every authorization server that trusts the platform. A server that
+/// names another authorization server, or is its own, must not get it.
 #[tokio::test]
 async fn a_statement_is_shown_to_its_issuer_only() {
     let (world, other) = (World::new().await, World::new().await);
@@ -205,7 +205,7 @@ async fn a_platform_that_is_not_believed_is_not_tried_again() {
     assert_eq!(world.at("/token").len(), 1);
 }
 
-/// A world that wants proofs, with nonces from both ends.
+/// A world that requires proofs, with nonces from both servers.
 async fn proving() -> World {
     let world = World::new().await;
     world.set_server("dpop_signing_alg_values_supported", json!(["ES256"]));
@@ -253,7 +253,8 @@ async fn bound_tokens_are_proved_with_each_request() {
         .iter()
         .filter_map(|seen| Some((seen.path.clone(), claims(seen.headers.get("dpop")?))))
         .collect();
-    // The token twice, the server twice for the nonce, and once more without being asked.
+    // Two requests to the token endpoint and two to the server, because of the nonces, and one
+    // later request.
     assert_eq!(proofs.len(), 5);
     let mut ids: Vec<_> = proofs
         .iter()
@@ -289,7 +290,7 @@ async fn proofs_are_made_when_they_are_asked_for_or_required() {
             .iter()
             .all(|seen| !seen.headers.contains_key("dpop"))
     );
-    // Required, but the authorization server gives plain tokens.
+    // DPoP is required, but the authorization server issues plain tokens.
     let error = world.error(&oauth().dpop(Dpop::Required)).await;
     assert!(error.to_string().contains("not bound"), "{error}");
     world.set_server("dpop_signing_alg_values_supported", json!(["RS256"]));

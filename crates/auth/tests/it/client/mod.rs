@@ -1,4 +1,4 @@
-//! Clients of protected servers, against worlds that are honest and worlds that are not.
+//! Clients of protected servers, tested against honest and malicious worlds.
 
 mod browser;
 mod discovery;

@@ -1,4 +1,4 @@
-//! How the client introduces itself, and to whom it shows what.
+//! How the client is identified, and which issuer sees which credentials.
 
 use serde_json::json;
 use turnbuckle_auth::client::{MemoryStore, Problem, Registered, Step};
@@ -8,7 +8,7 @@ use super::world::{Answer, World, oauth, server_metadata};
 const DOCUMENT: &str = "https://app.example/client.json";
 
 // rule: A18
-/// A18: registered by hand, else by document, else by introduction, else an error.
+/// A18: registered by hand, otherwise by document, otherwise by dynamic registration, otherwise an error.
 #[tokio::test]
 async fn the_best_way_to_be_known_is_taken() {
     let world = World::new().await;
@@ -52,7 +52,7 @@ async fn a_document_that_cannot_be_one_is_refused_here() {
 }
 
 // rule: A16, A26
-/// A16 and A19: what is said when introducing oneself.
+/// A16 and A19: the content of a registration request.
 #[tokio::test]
 async fn an_introduction_says_what_kind_of_application_it_is() {
     let world = World::new().await;
@@ -71,7 +71,7 @@ async fn an_introduction_says_what_kind_of_application_it_is() {
 }
 
 // rule: A16
-/// A16: be prepared for rejections.
+/// A16: a registration may be rejected.
 #[tokio::test]
 async fn an_introduction_that_is_refused_is_told_with_what_to_do() {
     let world = World::new().await;
@@ -89,7 +89,7 @@ async fn an_introduction_that_is_refused_is_told_with_what_to_do() {
 }
 
 // rule: A15
-/// A15: what one authorization server gave is not shown to the next.
+/// A15: the credentials of one authorization server are not sent to the next.
 #[tokio::test]
 async fn a_server_that_moves_is_introduced_to_anew() {
     let (world, new) = (World::new().await, World::new().await);
@@ -135,7 +135,7 @@ async fn a_client_registered_elsewhere_is_not_shown() {
         "{error}"
     );
     assert!(error.advice().unwrap().contains("register"), "{error}");
-    // Without a name, the first issuer is its own.
+    // If no issuer is set, the client belongs to the first one that it is used with.
     world.set_server(
         "token_endpoint_auth_methods_supported",
         json!(["client_secret_post"]),
@@ -153,7 +153,7 @@ async fn a_client_registered_elsewhere_is_not_shown() {
     );
 }
 
-/// Of several authorization servers, the one that knows the client.
+/// If there are several authorization servers, the one that knows the client is chosen.
 #[tokio::test]
 async fn the_issuer_that_knows_the_client_is_chosen() {
     let world = World::new().await;
@@ -187,7 +187,7 @@ async fn a_registration_that_is_gone_is_made_anew_the_next_time() {
     assert_eq!(world.at("/register").len(), 2);
 }
 
-/// Metadata is read whatever else is in it.
+/// Metadata is read even if it has unknown or empty members.
 #[tokio::test]
 async fn unknown_and_empty_members_do_no_harm() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! Tokens that expire, are kept, are shared, and are given back.
+//! Tokens that expire, are stored, are shared, and are revoked.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use turnbuckle_transport::http::client::AgentSettings;
 
 use super::world::{Answer, Seen, World, oauth, request};
 
-/// A world whose tokens can be renewed, and whose refresh tokens work once.
+/// A world whose tokens can be renewed, and whose refresh tokens can be used once.
 async fn renewing() -> World {
     let world = World::new().await;
     world.plan().gives_refresh_tokens = true;
@@ -47,7 +47,7 @@ async fn a_token_that_expires_is_renewed_before_it_is_sent() {
         .iter()
         .filter_map(|seen| seen.headers.get("authorization"))
         .collect();
-    // What was just got is used, however short its life.
+    // A token that was just granted is used even if it expires soon.
     assert_eq!(sent, ["Bearer t0ken-1", "Bearer t0ken-2", "Bearer t0ken-3"]);
     let renewals = renewals(&world);
     let used: Vec<_> = renewals
@@ -62,7 +62,7 @@ async fn a_token_that_expires_is_renewed_before_it_is_sent() {
     assert_eq!(world.at("/authorize").len(), 1);
 }
 
-/// Single flight within the process.
+/// Concurrent requests of one process share one sign-in and one renewal.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_requests_share_one_sign_in_and_one_renewal() {
     let world = Arc::new(renewing().await);
@@ -101,7 +101,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Single flight across processes: clients that share nothing but a folder.
+/// Clients that share only a folder renew once.
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_that_share_a_folder_renew_once() {
     let world = Arc::new(renewing().await);
@@ -110,7 +110,7 @@ async fn clients_that_share_a_folder_renew_once() {
     for client in &clients {
         assert!(world.request(client).await.unwrap().status().is_success());
     }
-    // Only the first asked a user.
+    // Only the first client asked the user.
     assert_eq!(world.at("/authorize").len(), 1);
     world.plan().accepted.clear();
     let mut all = tokio::task::JoinSet::new();
@@ -125,7 +125,7 @@ async fn clients_that_share_a_folder_renew_once() {
     assert_eq!(world.at("/authorize").len(), 1);
 }
 
-/// The same with real processes: each is this test once more, with another part to play.
+/// The same with real processes: each of them runs this test again in another role.
 #[tokio::test(flavor = "multi_thread")]
 async fn processes_that_share_a_folder_renew_once() {
     const WORLD: &str = "TURNBUCKLE_TEST_WORLD";
@@ -223,7 +223,7 @@ async fn a_renewed_token_that_is_refused_leads_to_the_person() {
     assert_eq!(world.at("/authorize").len(), 2);
 }
 
-/// An authorization server in trouble, or with too much to do, does not cost the refresh token.
+/// If the authorization server fails or is overloaded, the refresh token is kept.
 #[tokio::test]
 async fn trouble_while_renewing_is_told_and_nothing_is_lost() {
     for status in [503, 429, 408] {
@@ -273,7 +273,7 @@ async fn tokens_that_were_found_are_not_written_again() {
             std::fs::remove_file(path).unwrap();
         }
     }
-    // It begins without tokens of its own, is refused, and finds those of the first.
+    // It starts without tokens, is refused, and finds those of the first client.
     second.sign_in(&world.mcp().to_string()).await.unwrap();
     world.request(&second).await.unwrap();
     let after = std::fs::metadata(&kept[0]).unwrap();
@@ -302,7 +302,7 @@ async fn clients_that_share_a_store_in_memory_renew_once() {
     assert_eq!(world.at("/authorize").len(), 1);
 }
 
-/// Tokens that could not be renewed are out of use, and still there to be given back.
+/// Tokens that could not be renewed are no longer used, but are still stored and can be revoked.
 #[tokio::test]
 async fn signing_out_after_a_failed_renewal_forgets_all_the_same() {
     let world = renewing().await;
@@ -356,7 +356,7 @@ async fn signing_out_gives_everything_back_and_forgets_it() {
     assert_eq!(world.at("/register").len(), 1);
 }
 
-/// A call that is given up does not end the sign-in that it began.
+/// Dropping a call does not end the sign-in that it started.
 #[tokio::test]
 async fn a_call_that_is_dropped_does_not_end_the_sign_in() {
     let world = World::new().await;
@@ -366,7 +366,7 @@ async fn a_call_that_is_dropped_does_not_end_the_sign_in() {
     let address = world.mcp();
     let call = agent.post(&address, http::HeaderMap::new(), "{}".into());
     let mut call = Box::pin(call);
-    // Until it is refused, and the sign-in has begun.
+    // Wait until it is refused and the sign-in has started.
     while world
         .at("/.well-known/oauth-protected-resource/mcp")
         .is_empty()

@@ -1,4 +1,4 @@
-//! What comes back from the browser is checked before the code is redeemed.
+//! The response from the browser is checked before the code is redeemed.
 
 use serde_json::json;
 use turnbuckle_auth::client::{Problem, Step};
@@ -7,7 +7,7 @@ use super::world::{Answer, World, oauth};
 use turnbuckle_auth::jose::digest;
 
 // rule: A10
-/// A10: the verifier is the one of the challenge, by S256.
+/// A10: the verifier belongs to the challenge, by S256.
 #[tokio::test]
 async fn the_code_is_redeemed_with_the_verifier_of_its_challenge() {
     let world = World::new().await;
@@ -21,7 +21,7 @@ async fn the_code_is_redeemed_with_the_verifier_of_its_challenge() {
 }
 
 // rule: A10
-/// A10: refuse when support is not advertised.
+/// A10: refuse if PKCE support is not advertised.
 #[tokio::test]
 async fn without_pkce_the_user_is_not_asked() {
     let world = World::new().await;
@@ -69,7 +69,8 @@ async fn a_foreign_response_is_not_redeemed() {
 }
 
 // rule: A14
-/// A14: an error in a foreign response is not shown; an error of ours is, with a hint.
+/// A14: an error in another issuer's response is not shown; an error of the expected issuer is
+/// shown, with a hint.
 #[tokio::test]
 async fn a_refusal_of_the_person_is_told() {
     let world = World::new().await;

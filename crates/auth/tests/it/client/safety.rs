@@ -1,4 +1,4 @@
-//! Where servers cannot send a client.
+//! Places that servers must not be able to send a client to.
 
 use serde_json::json;
 use turnbuckle_auth::client::{Problem, Step};
@@ -9,7 +9,7 @@ fn is_forbidden(problem: &Problem) -> bool {
     matches!(problem, Problem::Forbidden(_))
 }
 
-/// Metadata is not fetched from inside a private network.
+/// Metadata is not fetched from a private network.
 #[tokio::test]
 async fn private_addresses_are_not_asked() {
     let world = World::new().await;
@@ -29,7 +29,7 @@ async fn private_addresses_are_not_asked() {
     }
 }
 
-/// Not by a redirect either.
+/// A redirect does not lead into a private network either.
 #[tokio::test]
 async fn a_redirect_does_not_lead_inside() {
     let world = World::new().await;
@@ -62,7 +62,7 @@ async fn redirects_of_documents_are_followed_and_bounded() {
     assert!(matches!(error.problem(), Problem::Malformed(_)), "{error}");
 }
 
-/// Codes and secrets go to the endpoint that was named, and not on from there.
+/// Codes and secrets are sent only to the named endpoint, never to the target of a redirect.
 #[tokio::test]
 async fn a_token_endpoint_that_redirects_is_not_followed() {
     let (world, other) = (World::new().await, World::new().await);
@@ -77,7 +77,7 @@ async fn a_token_endpoint_that_redirects_is_not_followed() {
     assert!(other.log().is_empty());
 }
 
-/// Endpoints that metadata names are held to the same.
+/// The endpoints in metadata must satisfy the same rules.
 #[tokio::test]
 async fn endpoints_must_be_https_too() {
     let world = World::new().await;
@@ -137,7 +137,7 @@ async fn nonsense_is_told_and_a_page_is_nothing() {
     });
     let error = world.error(&oauth()).await;
     assert!(matches!(error.problem(), Problem::Malformed(_)), "{error}");
-    // Web servers that answer everything with a page have no metadata.
+    // A web server that answers every path with a page has no metadata.
     world.rule(|seen| {
         seen.path.contains("well-known").then(|| Answer {
             body: "<!doctype html>".to_owned(),

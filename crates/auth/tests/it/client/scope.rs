@@ -1,4 +1,4 @@
-//! What tokens are asked for, and for more when they do not do.
+//! The scopes that are requested, and step-up when they do not suffice.
 
 use serde_json::json;
 use turnbuckle_auth::client::{Problem, SignIn, Step};
@@ -11,7 +11,7 @@ fn asked(world: &World) -> Vec<Option<String>> {
 }
 
 // rule: A11
-/// A11: the challenge, else what is published, else nothing.
+/// A11: the scopes of the challenge, otherwise the published ones, otherwise none.
 #[tokio::test]
 async fn the_challenge_comes_before_what_is_published() {
     let world = World::new().await;
@@ -37,12 +37,12 @@ async fn what_the_application_wants_is_asked_for_too() {
 }
 
 // rule: A19
-/// A19: offline access where it is offered, and nowhere else.
+/// A19: offline access is requested only if it is offered.
 #[tokio::test]
 async fn offline_access_is_asked_for_where_it_is_offered() {
     let world = World::new().await;
     world.set_server("scopes_supported", json!(["offline_access"]));
-    // Alone it would take the place of the default.
+    // If it were requested alone, it would replace the default scopes.
     world.request(&oauth()).await.unwrap();
     world.set_resource("scopes_supported", json!(["read"]));
     world.request(&oauth()).await.unwrap();
@@ -67,7 +67,7 @@ fn narrow(seen: &Seen, token: &str, scope: &str) -> Option<Answer> {
 }
 
 // rule: A13
-/// A13: the union of what was asked for and what is wanted.
+/// A13: the union of the scopes that were requested and those that are required.
 #[tokio::test]
 async fn a_token_is_widened_by_what_is_wanted() {
     let world = World::new().await;
@@ -79,7 +79,7 @@ async fn a_token_is_widened_by_what_is_wanted() {
 }
 
 // rule: A13
-/// A13: bounded, and told why.
+/// A13: the number of attempts is limited, and the error says why.
 #[tokio::test]
 async fn a_server_that_is_never_content_is_given_up() {
     let world = World::new().await;
@@ -98,7 +98,7 @@ async fn a_server_that_is_never_content_is_given_up() {
     assert_eq!(asked(&world), [None, Some("admin".to_owned())]);
 }
 
-/// Some servers want a token for single tools only, and answer everything else without.
+/// Some servers require a token for single tools only, and answer all other requests without one.
 #[tokio::test]
 async fn scopes_are_asked_for_at_a_server_that_answers_without_a_token() {
     let world = World::new().await;

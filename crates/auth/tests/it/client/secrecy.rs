@@ -1,4 +1,4 @@
-//! Secrets are in no log, no error and no `Debug`.
+//! Secrets appear in no log, no error and no `Debug` output.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 
 use super::world::{Answer, World, oauth};
 
-/// The secrets of the test's parties.
+/// The secrets in this test.
 const SECRETS: [&str; 5] = ["t0ken", "r3fresh", "c0de", "sesame", "code_verifier"];
 
 #[derive(Clone, Default)]
@@ -59,7 +59,7 @@ async fn no_secret_is_logged_or_shown() {
     world.plan().accepted.clear();
     world.request(&oauth).await.unwrap();
     world.plan().accepted.clear();
-    // An answer that repeats what it was sent, and is not JSON.
+    // The response repeats the request and is not JSON.
     world.rule(|seen| {
         (seen.path == "/token").then(|| Answer {
             body: format!("t0ken {}", seen.body),
@@ -85,7 +85,7 @@ async fn no_secret_is_logged_or_shown() {
     }
 }
 
-/// A store that the test can look at.
+/// A store that the test can inspect.
 struct Shared(Arc<MemoryStore>);
 
 impl TokenStore for Shared {

@@ -1,4 +1,4 @@
-//! A protected server and its authorization server, on one real socket, that do what a test says.
+//! A protected server and its authorization server on one real socket, controlled by the test.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use turnbuckle_transport::http::client::{
     Address, AgentSettings, BoxError, BoxFuture, HeaderMap, HttpError, Method, Reply,
 };
 
-/// A request that came.
+/// A request that arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     pub(crate) path: String,
@@ -42,7 +42,7 @@ impl Seen {
     }
 }
 
-/// An answer to send.
+/// A response to send.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -75,9 +75,9 @@ impl Answer {
 
 type Rule = Arc<dyn Fn(&Seen) -> Option<Answer> + Send + Sync>;
 
-/// What the world does; a test changes what it wants otherwise.
+/// The behaviour of the world, which a test can change.
 pub(crate) struct Plan {
-    /// What is looked at before everything below.
+    /// Rules that are tried before everything below.
     rules: Vec<Rule>,
     /// Documents by path.
     pub(crate) documents: BTreeMap<String, Value>,
@@ -110,7 +110,7 @@ impl Drop for World {
 }
 
 impl World {
-    /// An honest world of 2026-07-28: metadata below the path, and everything that is promised.
+    /// An honest world of 2026-07-28, with metadata below the path and all advertised features.
     pub(crate) async fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -146,7 +146,7 @@ impl World {
         self.shared.plan.lock().unwrap()
     }
 
-    /// Looks at requests before anything else does.
+    /// Adds a rule that sees requests before anything else.
     pub(crate) fn rule(&self, rule: impl Fn(&Seen) -> Option<Answer> + Send + Sync + 'static) {
         self.plan().rules.push(Arc::new(rule));
     }
@@ -183,12 +183,12 @@ impl World {
         Address::parse(&format!("{}/mcp", self.url)).unwrap()
     }
 
-    /// A request of a client with this hook.
+    /// Sends a request of a client with this hook.
     pub(crate) async fn request(&self, oauth: &OAuth) -> Result<Reply, HttpError> {
         request(oauth, &self.mcp()).await
     }
 
-    /// The error that a request ends with.
+    /// Sends a request that must fail, and returns its error.
     pub(crate) async fn error(&self, oauth: &OAuth) -> turnbuckle_auth::client::AuthError {
         let error = self.request(oauth).await.unwrap_err();
         auth_error(&error)
@@ -333,7 +333,7 @@ impl Plan {
         Answer::empty(302).with("location", format!("{back}?{}", query.finish()))
     }
 
-    /// A token that the server accepts.
+    /// Issues a token that the server accepts.
     pub(crate) fn issue(&mut self) -> Answer {
         self.issued += 1;
         let token = format!("t0ken-{}", self.issued);
@@ -349,7 +349,7 @@ impl Plan {
     }
 }
 
-/// A browser that goes to the page and is sent straight back.
+/// A browser that opens the page and is redirected at once.
 #[derive(Clone)]
 pub(crate) struct Straight;
 
@@ -376,7 +376,7 @@ impl BrowserVisit for Straight {
     }
 }
 
-/// Where a page sends a browser.
+/// Opens a page, and returns the URL that it redirects to.
 pub(crate) async fn visit(url: &str) -> Result<Secret, BoxError> {
     let page = Address::parse(url)?;
     let agent = AgentSettings::new().without_redirects().agent(&page)?;
@@ -390,7 +390,7 @@ pub(crate) async fn visit(url: &str) -> Result<Secret, BoxError> {
     Ok(Secret::new(location.to_str()?))
 }
 
-/// What a page says.
+/// Returns the text of a page.
 pub(crate) async fn get(url: &str) -> String {
     let address = Address::parse(url).unwrap();
     let authority = address.uri().authority().unwrap().as_str();
@@ -403,7 +403,7 @@ pub(crate) async fn get(url: &str) -> String {
     text
 }
 
-/// A client whose person says yes at once.
+/// A client whose user consents at once.
 pub(crate) fn oauth() -> OAuth {
     OAuth::new("my-app").browser(Straight)
 }

@@ -1,4 +1,4 @@
-//! What clients are told before they have a token.
+//! What clients learn before they have a token.
 
 use http::Method;
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::site::Site;
 
 // rule: A3
 // A3: servers MUST publish protected resource metadata with at least one authorization server, and
-// say where it is.
+// tell clients its URL.
 #[tokio::test]
 async fn the_metadata_is_where_the_challenge_says_and_at_the_root() {
     let site = Site::with(|guard| {
@@ -23,7 +23,7 @@ async fn the_metadata_is_where_the_challenge_says_and_at_the_root() {
     let url = site
         .resource
         .replace("/mcp", "/.well-known/oauth-protected-resource/mcp");
-    // RFC 6750, 3.1: without a token there is no error to tell of.
+    // RFC 6750, 3.1: without a token the response has no error code.
     let expected = format!("Bearer scope=\"notes:read\", resource_metadata=\"{url}\"");
     assert_eq!(refused.challenge(), expected);
     for path in [
@@ -52,7 +52,7 @@ async fn the_metadata_is_where_the_challenge_says_and_at_the_root() {
 }
 
 // rule: A2
-// A2: 401 for every request without a token, of every revision and method.
+// A2: 401 for every request without a token, in every revision and for every method.
 #[tokio::test]
 async fn nothing_is_served_without_a_token() {
     let site = Site::start().await;
@@ -81,7 +81,7 @@ async fn nothing_is_served_without_a_token() {
 }
 
 // rule: A1
-// A1: never in the query string. 400 is for requests that are malformed.
+// A1: tokens are never in the query string. Malformed requests get 400.
 #[tokio::test]
 async fn a_token_in_the_wrong_place_is_refused() {
     let site = Site::start().await;

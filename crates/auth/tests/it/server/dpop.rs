@@ -1,4 +1,4 @@
-//! Tokens that are bound to a key, and the proofs that go with them (RFC 9449).
+//! Tokens that are bound to a key, and their proofs (RFC 9449).
 
 use std::{
     sync::{
@@ -21,7 +21,7 @@ fn now() -> u64 {
     since.expect("it is after 1970").as_secs()
 }
 
-/// A client with a key, and a token that is bound to it.
+/// A client with a key, and a token that is bound to the key.
 struct Holder {
     key: SigningKey,
     token: String,
@@ -34,7 +34,7 @@ impl Holder {
         Self { key, token }
     }
 
-    /// A proof, with some claims replaced; null takes one away.
+    /// Makes a proof with some claims replaced; null removes a claim.
     fn proof(&self, site: &Site, changes: &Value) -> String {
         let header = json!({ "typ": "dpop+jwt", "alg": "ES256", "jwk": self.key.public_jwk() });
         self.proof_below(site, &header, changes)
@@ -85,7 +85,7 @@ async fn a_key_holder_is_admitted_with_a_fresh_proof_each_time() {
     );
 }
 
-/// What another replica has seen.
+/// A store with fixed answers about proofs that another replica has seen.
 struct Elsewhere(Mutex<Vec<Result<StateClaim, StoreError>>>);
 
 impl UsedStates for Elsewhere {
@@ -186,7 +186,7 @@ async fn a_proof_of_something_else_is_refused() {
 async fn a_stolen_token_is_of_no_use() {
     let site = Site::start().await;
     let holder = Holder::new(&site);
-    // As a bearer token, without a proof, with a proof of another key.
+    // As a bearer token, then without a proof, then with a proof of another key.
     site.call("whoami", &holder.token)
         .await
         .is_refused(401, "bound to a key");
@@ -202,7 +202,7 @@ async fn a_stolen_token_is_of_no_use() {
         .call(&site, &proof)
         .await
         .is_refused(401, "another key");
-    // A proof does not help a token that is not bound to a key.
+    // A token that is not bound to a key is refused even with a proof.
     let unbound = Holder {
         key: SigningKey::generate().expect("a key"),
         token: site.token().mint(),
@@ -250,7 +250,7 @@ async fn a_nonce_of_ours_is_demanded_and_renewed() {
     let proof = holder.proof(&site, &json!({ "nonce": nonce }));
     assert_eq!(holder.call(&site, &proof).await.status, 200);
     site.pass(150);
-    // A proof with a nonce that is going out of date is answered with the next one.
+    // The response to a proof with the previous nonce contains the next nonce.
     let proof = holder.proof(&site, &json!({ "nonce": nonce }));
     let answer = holder.call(&site, &proof).await;
     assert_eq!(answer.status, 200);

@@ -1,4 +1,4 @@
-//! Issuers that are asked about each token.
+//! Issuers that are asked about each token by introspection.
 
 use turnbuckle_auth::server::Issuer;
 use turnbuckle_test_authorization::{AuthorizationServer, Endpoint, Fault, Tokens};

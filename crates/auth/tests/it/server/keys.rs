@@ -1,4 +1,4 @@
-//! Keys: fetched, kept, rotated.
+//! Keys of issuers: fetching, caching and rotation.
 
 use turnbuckle_auth::{jose::SigningKey, server::Issuer};
 use turnbuckle_test_authorization::{AuthorizationServer, Endpoint, Fault};
@@ -15,7 +15,7 @@ async fn keys_are_fetched_once_and_again_when_a_new_one_turns_up() {
     assert_eq!(site.asked("/jwks"), 1);
     site.issuer.rotate_keys().expect("a key");
     let token = site.token().mint();
-    // Right after a look, the next has to wait.
+    // Keys were just fetched, so the next fetch has to wait.
     site.pass(11);
     assert_eq!(site.call("whoami", &token).await.status, 200);
     assert_eq!(site.asked("/jwks"), 2);
@@ -79,7 +79,7 @@ async fn tokens_are_refused_while_the_issuer_is_down() {
     site.issuer.clear();
     site.pass(3);
     assert_eq!(site.call("whoami", &token).await.status, 200);
-    // Keys that were good an hour ago are used while the issuer is away; after a day they are not.
+    // Keys from an hour ago are used while the issuer cannot be reached; after a day they are not.
     for fault in [
         Fault::Status(Endpoint::Keys, 500),
         Fault::Garbage(Endpoint::Keys),
@@ -92,7 +92,7 @@ async fn tokens_are_refused_while_the_issuer_is_down() {
     }
     site.issuer.order(Fault::Status(Endpoint::Keys, 500));
     site.pass(24 * 3600);
-    // The second comes right after the first; old keys must not be used for it either.
+    // The second request comes right after the first; old keys must not be used for it either.
     for _ in 0..2 {
         let token = site.token().claim("exp", 4_000_000_000_u64).mint();
         site.call("whoami", &token)
@@ -111,7 +111,7 @@ async fn an_issuer_without_keys_is_not_asked_for_each_token() {
             .await
             .is_refused(503, "at the moment");
     }
-    // All of them may end within one period of two seconds, or the clock ticks between.
+    // All requests may end within one period of two seconds, or the clock may tick in between.
     assert!(site.asked("/jwks") <= 4, "{}", site.asked("/jwks"));
 }
 

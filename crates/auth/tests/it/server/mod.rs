@@ -1,4 +1,4 @@
-//! The guard before a server, over real sockets, with an issuer that can be told to fail.
+//! The guard in front of a server, over real sockets, with an issuer that can be made to fail.
 
 mod challenges;
 mod dpop;

@@ -1,4 +1,4 @@
-//! Scopes that every request needs, and scopes of single tools.
+//! Scopes that every request requires, and scopes of single tools.
 
 use turnbuckle_auth::server::Guard;
 
@@ -12,7 +12,7 @@ fn scoped(guard: Guard) -> Guard {
 }
 
 // rule: A12
-// A12: 403 with `insufficient_scope`, all scopes of the operation, and the metadata's place.
+// A12: 403 with `insufficient_scope`, all scopes of the operation, and the URL of the metadata.
 #[tokio::test]
 async fn a_missing_scope_is_named() {
     let site = Site::with(scoped).await;

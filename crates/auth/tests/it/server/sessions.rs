@@ -58,7 +58,7 @@ async fn a_session_id_without_its_owners_token_is_nothing() {
         404
     );
 
-    // Another token of the same person goes on, with what it is good for.
+    // The session continues with another token of the same user, and with that token's scopes.
     send(&site, own, Some(&ann), &call("write"))
         .await
         .is_refused(403, "notes:write");

@@ -20,7 +20,7 @@ use turnbuckle_transport::http::{
     client::{Address, AgentSettings},
 };
 
-/// A protected server and who issues tokens for it.
+/// A protected server and its authorization server.
 pub(crate) struct Site {
     pub(crate) issuer: LiveAuthorizationServer,
     pub(crate) resource: String,
@@ -28,7 +28,7 @@ pub(crate) struct Site {
     serving: JoinHandle<()>,
 }
 
-/// An answer.
+/// A response.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -48,19 +48,19 @@ async fn whoami(caller: Caller) -> String {
 }
 
 impl Site {
-    /// A server whose guard trusts an issuer with signed tokens.
+    /// Starts a server whose guard accepts JWTs of the issuer.
     pub(crate) async fn start() -> Self {
         Self::with(|guard| guard).await
     }
 
-    /// The same with a guard of the test's own.
+    /// The same with a changed guard.
     pub(crate) async fn with(change: impl FnOnce(Guard) -> Guard) -> Self {
         let issuer = AuthorizationServer::new().start().await.expect("it starts");
         let trusted = Issuer::new(issuer.url());
         Self::of(issuer, trusted, change).await
     }
 
-    /// A server that trusts this issuer in this way.
+    /// Starts a server that accepts tokens of this issuer.
     pub(crate) async fn of(
         issuer: LiveAuthorizationServer,
         trusted: Issuer,
@@ -90,12 +90,12 @@ impl Site {
         }
     }
 
-    /// A good token, for as long as it is not changed.
+    /// A valid token, which the test can change before minting it.
     pub(crate) fn token(&self) -> Minting<'_> {
         self.issuer.token("ann").audience(&self.resource)
     }
 
-    /// Lets time pass for the guard.
+    /// Advances the clock of the guard.
     pub(crate) fn pass(&self, seconds: u64) {
         self.ahead.fetch_add(seconds, Ordering::Relaxed);
     }
@@ -155,7 +155,7 @@ impl Site {
         }
     }
 
-    /// How often the issuer was asked at a place.
+    /// How often the issuer received a request at a path.
     pub(crate) fn asked(&self, place: &str) -> usize {
         let requests = self.issuer.requests();
         requests.iter().filter(|line| line.ends_with(place)).count()
@@ -181,12 +181,12 @@ impl Answer {
             .unwrap_or_default()
     }
 
-    /// What the server wants.
+    /// The `WWW-Authenticate` header of the response.
     pub(crate) fn challenge(&self) -> &str {
         self.header("www-authenticate")
     }
 
-    /// Who the handler saw.
+    /// The caller as the handler saw it.
     pub(crate) fn caller(&self) -> Value {
         let json = self.json();
         let text = json["result"]["content"][0]["text"].as_str();
@@ -194,7 +194,7 @@ impl Answer {
         serde_json::from_str(text).expect("JSON")
     }
 
-    /// Refused, with a word of why in the challenge.
+    /// Asserts that the request was refused, and that the challenge names the reason.
     #[track_caller]
     pub(crate) fn is_refused(&self, status: u16, why: &str) {
         assert_eq!(self.status.as_u16(), status, "{why}: {}", self.challenge());

@@ -1,4 +1,4 @@
-//! Which tokens are good.
+//! Valid and invalid tokens.
 
 use std::time::Duration;
 
@@ -86,7 +86,7 @@ async fn a_token_that_is_not_for_us_is_refused() {
                 .mint(),
         ),
         (
-            // The name of our issuer, the key of another.
+            // The `iss` is that of our issuer, but the key is another one.
             "no key of the issuer",
             stranger
                 .token("ann")
@@ -117,7 +117,7 @@ async fn a_token_that_is_not_for_us_is_refused() {
             "{why}"
         );
         assert!(answer.challenge().contains("resource_metadata="), "{why}");
-        // What was refused a moment ago is refused the same way.
+        // A token that was just refused is refused in the same way.
         site.call("whoami", &token).await.is_refused(401, why);
     }
 }
@@ -140,7 +140,7 @@ async fn a_token_that_is_changed_is_refused() {
         .is_refused(401, "invalid_token");
 }
 
-/// A token that claims to be signed otherwise.
+/// A token with a forged header and signature.
 fn forged(site: &Site, header: &Value, sign: impl Fn(&[u8]) -> Vec<u8>) -> String {
     let token = site.token().mint();
     let claims = token.split('.').nth(1).expect("claims");
@@ -165,7 +165,7 @@ async fn a_token_cannot_choose_how_it_is_verified() {
             .await
             .is_refused(401, "not accepted");
     }
-    // The public key as a shared secret.
+    // The public key is used as a shared secret.
     for secret in [public.to_json().to_string(), public.thumbprint()] {
         let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
         let header = json!({ "alg": "HS256", "kid": id });
@@ -176,7 +176,7 @@ async fn a_token_cannot_choose_how_it_is_verified() {
             .await
             .is_refused(401, "not accepted");
     }
-    // A key that the token brings along, or points to.
+    // The token contains or names the key to verify it with.
     let own = SigningKey::generate().expect("a key");
     for header in [
         json!({ "alg": "ES256", "jwk": own.public_jwk() }),
@@ -198,7 +198,7 @@ async fn a_token_cannot_choose_how_it_is_verified() {
     site.call("whoami", &critical)
         .await
         .is_refused(401, "invalid_token");
-    // Tokens that are meant for something else.
+    // Tokens for other purposes.
     let proof = forged(&site, &json!({ "alg": "ES256", "typ": "dpop+jwt" }), |_| {
         vec![0; 64]
     });
@@ -221,7 +221,7 @@ async fn a_token_that_is_known_expires_all_the_same() {
     let site = Site::start().await;
     let token = site.token().expires_in(Duration::from_secs(100)).mint();
     assert_eq!(site.call("whoami", &token).await.status, 200);
-    // Clocks may be a minute apart.
+    // Clocks may differ by a minute.
     site.pass(155);
     assert_eq!(site.call("whoami", &token).await.status, 200);
     site.pass(10);
@@ -288,7 +288,7 @@ async fn tokens_may_be_verified_in_a_way_of_ones_own() {
     assert!(!String::from_utf8_lossy(&down.body).contains("database"));
 }
 
-/// A token of this type, with claims of a good one and these.
+/// A token of this type, with the claims of a valid token and these additional ones.
 fn typed(site: &Site, key: &SigningKey, kind: &str, more: &Value) -> String {
     let mut claims = json!({
         "iss": site.issuer.url(), "sub": "ann", "aud": site.resource, "client_id": "app",
