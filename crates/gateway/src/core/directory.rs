@@ -1,4 +1,4 @@
-//! The facts that policies need: the server and the annotations of an entry.
+//! The facts about an entry that policies need: its server and its annotations.
 
 use turnbuckle_server::Reject;
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Core {
-    /// Refuses a request if its entry, or where it goes, is not what a rule has judged.
+    /// Refuses a request if its entry or its server has changed since a rule decided about it.
     pub(super) fn check(
         &self,
         judged: Option<&Judged>,
@@ -28,8 +28,9 @@ impl Core {
         Err(Judged::outdated())
     }
 
-    /// Whether this is passed on although its server does not list it: the only server is asked for every name.
-    /// URIs of templates are never listed.
+    /// Whether a request for this name is passed on although no server lists it: a single server
+    /// gets requests for every name. Resources are not included, because URIs of templates are
+    /// never listed.
     pub(crate) fn is_unlisted(&self, kind: EntryKind, name: &str) -> bool {
         let kind = match kind {
             EntryKind::Tool => Kind::Tools,
@@ -41,7 +42,7 @@ impl Core {
         routes.find(kind, name).is_none() && is_known()
     }
 
-    /// What a policy may know about an entry.
+    /// The facts about an entry that a policy can use.
     pub(crate) fn facts(&self, kind: EntryKind, name: &str) -> Option<EntryFacts> {
         let routes = self.routes();
         let found = match kind {
@@ -62,7 +63,7 @@ impl Core {
                 annotations: entry.annotations(),
             });
         }
-        // Its list may have hints of the entry.
+        // The server's list may contain hints for the entry.
         let only = self.only().filter(|_| self.settling().is_none())?;
         Some(EntryFacts {
             server: only.id.to_string(),

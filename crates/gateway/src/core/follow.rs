@@ -1,7 +1,8 @@
-//! Resources whose changes are followed, for the sessions and subscriptions of clients.
+//! Follows changes of resources for the sessions and subscriptions of clients.
 //!
-//! A caller that has a session or a process of its own hears of what changes there, and no other caller
-//! does. All others hear of what changes in the session that the lists are read in.
+//! A caller with its own session or process of a server is notified of changes in that session, and
+//! no other caller is. All other callers are notified of changes in the session that reads the
+//! lists.
 
 use std::{
     any::Any,
@@ -27,17 +28,18 @@ use crate::{
     upstream::{Member, update_of},
 };
 
-/// How long a server may take to note a subscription.
+/// How long a server may take to confirm a subscription.
 const SUBSCRIBED_WITHIN: Duration = Duration::from_secs(30);
 
-/// How long to wait before a session that ended is opened again to hear of changes, at first.
+/// The first pause before an ended session is opened again to follow changes.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The longest such pause. A session that lasted longer counts as a good one.
+/// The longest such pause. After a session that lasted longer than this, the pause starts again
+/// from the first one.
 const MAX_AGAIN: Duration = Duration::from_mins(1);
 
 impl Core {
-    /// Hears of changes to a resource, for as long as the guard is kept.
+    /// Follows the changes of a resource until the guard is dropped.
     pub(crate) fn follow(
         self: &Arc<Self>,
         follower: &Follower,
@@ -64,7 +66,7 @@ impl Core {
                 changes: self.changes.get()?.of_caller(caller),
                 uri,
             };
-            // It ends with the guard.
+            // The guard aborts the task.
             let task = tokio::spawn(followed.follow());
             return Some(Follow::Apart(task.abort_handle()));
         }
@@ -78,15 +80,15 @@ impl Core {
         })
     }
 
-    /// The server that a resource is followed at.
+    /// The server at which a resource is followed.
     fn followed_at(&self, uri: &str) -> Option<Arc<Member>> {
         let member = self.owner_of(uri)?;
-        // Two gateways must not follow in each other what neither of them lists.
+        // Two gateways must not follow a resource at each other if neither lists it.
         let is_followed = !member.plan.peer.is_gateway() || self.listed_owner_of(uri).is_some();
         is_followed.then_some(member)
     }
 
-    /// Subscribes the session of a legacy client. What the server refuses is refused.
+    /// Subscribes for the session of a legacy client. If the server refuses, the client gets the error.
     pub(super) async fn subscribe(
         self: &Arc<Self>,
         front: &ClientChannel,
@@ -118,7 +120,7 @@ impl Core {
         RelayReply::Result(b"{}".to_vec())
     }
 
-    /// What keeps a caller's own servers for as long as it is kept.
+    /// A value that keeps the caller's own servers running while it is held.
     fn keeper(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         self.keeper.get().and_then(Weak::upgrade)
     }
@@ -133,15 +135,15 @@ impl Core {
     }
 }
 
-/// Whether the session of a server that is followed in is subscribed to a resource.
+/// Whether the session that follows the resource is already subscribed to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subscribed {
     Yes,
     NotYet,
 }
 
-/// Subscribes at a legacy server, or gives what the server says against it. To subscribe twice is to
-/// subscribe once, so that the one who follows the resource may do so again.
+/// Subscribes at a legacy server, or returns the server's error. Subscribing twice has no further
+/// effect, so the follower of the resource may do it again.
 async fn subscribe_at(
     member: &Member,
     front: &ClientChannel,
@@ -150,7 +152,7 @@ async fn subscribe_at(
 ) -> Result<Subscribed, RelayReply> {
     let caller = follower.caller.id();
     if member.is_apart(caller) {
-        // It is held until the server has answered.
+        // Held until the server has answered.
         let lane = member.lane_for(&follower.capabilities, caller).await?;
         return subscribe_in(&lane.connection, member, front.revision(), uri).await;
     }
@@ -188,7 +190,7 @@ async fn subscribe_in(
     }
 }
 
-/// What is kept with the session of a legacy client.
+/// The state that is kept with the session of a legacy client.
 #[derive(Default)]
 struct SessionState {
     followed: Mutex<HashMap<String, FollowedInSession>>,
@@ -196,12 +198,12 @@ struct SessionState {
 
 struct FollowedInSession {
     _follow: Follow,
-    /// Keeps the caller's own servers.
+    /// Keeps the caller's own servers running.
     _keeper: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-/// Who follows a resource: a client of a caller. Its capabilities decide which session its calls run in,
-/// and what happens in that session is what it hears of.
+/// The client and caller that follow a resource. The client's capabilities determine in which
+/// session its calls run, and it is notified of changes in that session.
 #[derive(Clone)]
 pub(crate) struct Follower {
     caller: Caller,
@@ -217,14 +219,14 @@ impl Follower {
     }
 }
 
-/// A resource whose changes are followed. Dropping it ends that.
+/// A followed resource. Dropping it ends the following.
 pub(crate) enum Follow {
-    /// The resource is followed by the session in which the lists are read.
+    /// The session that reads the lists follows the resource.
     Shared {
         upstream: Arc<Upstream>,
         uri: Arc<str>,
     },
-    /// The resource is followed by a session of one caller.
+    /// The caller's own session follows the resource.
     Apart(AbortHandle),
 }
 
@@ -246,12 +248,12 @@ struct FollowedApart {
 }
 
 impl FollowedApart {
-    /// Tells the caller of changes. A session that ends is opened again.
+    /// Notifies the caller of changes. If the session ends, it is opened again.
     async fn follow(self) {
         let mut pause = AGAIN;
         loop {
             let began = time::Instant::now();
-            // The server may be another by now.
+            // The server may have been replaced meanwhile.
             let member = self
                 .core
                 .upgrade()
@@ -267,7 +269,7 @@ impl FollowedApart {
         }
     }
 
-    /// Tells the caller of changes until the session ends, or makes room for another.
+    /// Notifies the caller of changes until the session ends or is closed in favour of another.
     async fn hear(&self, member: &Member) {
         let Follower {
             caller,
@@ -281,7 +283,7 @@ impl FollowedApart {
             return;
         };
         drop(lane);
-        // It may have changed before the server listened.
+        // The resource may have changed before the subscription began.
         self.changes.resource(&*self.uri);
         loop {
             let change = tokio::select! {

@@ -1,4 +1,4 @@
-//! Events of the fleet, handled by the gateway.
+//! Handles the events of the fleet.
 
 use std::sync::{Arc, Weak};
 
@@ -12,7 +12,7 @@ use turnbuckle_host::{
 use super::{Core, list_news::ChangedList};
 use crate::{gateways::GatewayId, observe::Recorder};
 
-/// The core as the fleet tells it.
+/// Connects the fleet to the core.
 pub(crate) struct CoreHooks(pub(crate) Weak<Core>);
 
 impl FleetHooks for CoreHooks {
@@ -24,7 +24,7 @@ impl FleetHooks for CoreHooks {
             let core = self.0.upgrade();
             let plan = core.and_then(|core| core.plans.read().get(server.id()).cloned());
             let Some(plan) = plan else {
-                // It was removed a moment ago, and its supervisor is about to end.
+                // The server was just removed, and its supervisor is about to end.
                 return std::future::pending().await;
             };
             Ok((plan.client(), plan.spec.target_as_written()?))
@@ -50,7 +50,7 @@ impl FleetHooks for CoreHooks {
     fn state_changed(&self, server: &Upstream, state: &ServerState) {
         let Some(core) = self.0.upgrade() else { return };
         if state.is_ready() {
-            // Its lists may be the same as before, and its instructions others.
+            // Its instructions may have changed even if its lists have not.
             core.observe(server);
         }
         if let Some(recorder) = &core.recorder {
@@ -60,12 +60,12 @@ impl FleetHooks for CoreHooks {
             on_state(server.id(), state);
         }
         if state.is_ready() {
-            // What it can do is known from now on, and some of it is said of its tools.
+            // Its capabilities are known now, and they affect the entries of its tools.
             core.reroute();
             let plan = core.plans.read().get(server.id()).cloned();
             if plan.is_some_and(|plan| plan.peer.is_gateway()) {
-                // Its own servers may have become ready before it was listened to: gateways that serve
-                // each other wait for each other's lists.
+                // The servers of that gateway may have become ready before we listened to it:
+                // gateways that serve each other wait for each other's lists.
                 server.reread_lists();
             }
         }
@@ -81,12 +81,12 @@ impl FleetHooks for CoreHooks {
 
     fn list_announced(&self, server: &Upstream, change: &Change) {
         let Some(core) = self.0.upgrade() else { return };
-        // Its lists are not passed on, and two gateways would tell each other without end.
+        // Its lists are not passed on unchanged, and two gateways would notify each other endlessly.
         let member = core.member(server.id());
         if member.is_some_and(|member| member.plan.peer.is_gateway()) {
             return;
         }
-        // A server may have other lists for this session than for another one: clients look themselves.
+        // A server may have different lists for each session, so let clients read the lists again.
         core.list_news.tell(match change {
             Change::ToolsChanged => ChangedList::Tools,
             Change::PromptsChanged => ChangedList::Prompts,
@@ -95,11 +95,11 @@ impl FleetHooks for CoreHooks {
         });
     }
 
-    /// The session tells of it itself, with all that the server says.
+    /// Does nothing: the session reports the change itself, with the full notification of the server.
     fn resource_updated(&self, _: &Upstream, _: &Arc<str>) {}
 
     fn resource_updates_missed(&self, _: &Upstream, uri: &Arc<str>, why: MissedUpdates) {
-        // The session was heard all the time.
+        // Nothing was missed: the session was connected all the time.
         if why == MissedUpdates::Moved {
             return;
         }

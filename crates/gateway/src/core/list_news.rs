@@ -1,7 +1,8 @@
-//! Notifications of changed lists, sent to clients once for each change.
+//! Notifies clients of changed lists, once for each change.
 //!
-//! One change is heard of in each session with a server, and again when the lists have been read anew.
-//! Clients list once more each time they are told, so what comes together is told together.
+//! A change is reported by each session with a server, and again when the lists have been read.
+//! Clients read the lists after each notification, so notifications that belong together are
+//! combined.
 
 use std::{
     collections::BTreeSet,
@@ -13,11 +14,11 @@ use tokio::{runtime::Handle, time};
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_server::Changes;
 
-/// How long news are collected. The sessions of a server tell of a change within it, and lists of
-/// ordinary length are read within it.
+/// How long changes are collected. Within this time all sessions of a server report a change, and
+/// lists of ordinary length are read.
 const COLLECT: Duration = Duration::from_millis(150);
 
-/// A list that clients are told of.
+/// A list whose change is announced to clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ChangedList {
     Tools,
@@ -25,7 +26,7 @@ pub(super) enum ChangedList {
     Resources,
 }
 
-/// Collects news of changed lists.
+/// Collects changes of lists.
 pub(super) struct ListNews {
     changes: Arc<OnceLock<Changes>>,
     waiting: Arc<Mutex<BTreeSet<ChangedList>>>,
@@ -39,7 +40,7 @@ impl ListNews {
         }
     }
 
-    /// Tells clients of it soon, once however often it is said until then.
+    /// Notifies clients soon, and only once for all changes until then.
     pub(super) fn tell(&self, list: ChangedList) {
         let Some(changes) = self.changes.get() else {
             return;
@@ -55,7 +56,7 @@ impl ListNews {
         };
         if is_first {
             let (changes, waiting) = (changes.clone(), Arc::clone(&self.waiting));
-            // It ends by itself, in a moment.
+            // The task ends by itself after a moment.
             runtime.spawn(async move {
                 time::sleep(COLLECT).await;
                 let lists = std::mem::take(&mut *waiting.lock());

@@ -1,4 +1,4 @@
-//! Messages of servers that belong to no call, and the clients that get them.
+//! Passes on messages of servers that belong to no call.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{Core, list_news::ChangedList};
 use crate::upstream::LaneNews;
 
 impl Core {
-    /// Tells clients what a session of a server said.
+    /// Passes a message from a session of a server to the clients that it concerns.
     pub(crate) fn tell(&self, server: &ServerId, news: LaneNews) {
         let Some(changes) = self.changes.get() else {
             return;
@@ -20,8 +20,9 @@ impl Core {
             news,
             LaneNews::Tools | LaneNews::Prompts | LaneNews::Resources
         ) {
-            // The lists of all servers together are read in another session, which may not be told.
-            // Clients are told when they differ; those of the only server look themselves.
+            // The merged lists are read in another session, which may not be notified, so read them
+            // again. Clients are notified if the lists differ. If the lists of the only server are
+            // passed on, clients read them themselves.
             member.upstream.reread_lists();
             if !self.passes_lists() {
                 return;
@@ -43,8 +44,9 @@ impl Core {
     }
 }
 
-/// The followed resources that a changed URI is a part of (G12): the resource itself, else those whose
-/// URI it continues, else all of them, because a server may name parts as it likes.
+/// The followed resources that a changed URI concerns (G12): the resource itself, otherwise those
+/// whose URI is a prefix of it, otherwise all of them, because a server may choose URIs of parts
+/// freely.
 fn concerned(changed: &str, followed: &[Arc<str>]) -> Vec<Arc<str>> {
     if let Some(same) = followed.iter().find(|uri| &***uri == changed) {
         return vec![Arc::clone(same)];

@@ -1,4 +1,4 @@
-//! The gateway for one caller: the shared servers, and the caller's own.
+//! The gateway as one caller sees it: the shared servers, and the caller's own.
 
 use std::{
     any::Any,
@@ -13,8 +13,8 @@ use super::{Core, CoreHooks};
 use crate::{lock::Lock, routes::Kind, settings::Naming, upstream::Member};
 
 impl Core {
-    /// What a caller is offered. It has no servers yet; those that all callers share come with
-    /// [`share`](Self::share).
+    /// Makes the core for one caller. It has no servers yet; [`share`](Self::share) adds those that
+    /// all callers share.
     pub(crate) fn for_caller(&self, caller: &Caller, pacing: Pacing) -> Arc<Self> {
         let core = Arc::new_cyclic(|own: &Weak<Self>| {
             let heard = Weak::clone(own);
@@ -29,7 +29,7 @@ impl Core {
                 Naming::Auto => Naming::Prefixed,
                 other => other,
             };
-            // What changes for this caller is no other caller's business.
+            // Changes of this caller's servers must not be reported to other callers.
             let changes = self.changes.get().map(only).unwrap_or_default();
             let context = Arc::clone(&self.context);
             let mut core = Self::empty(context, common, naming, Arc::new(changes));
@@ -42,17 +42,17 @@ impl Core {
         core
     }
 
-    /// A number that changes with the servers and their lists.
+    /// A number that changes whenever the servers or their lists change.
     pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Waits until lists are merged again after this call: servers become ready, or change.
+    /// Waits until the lists are merged again after this call, because servers became ready or changed.
     pub(crate) fn rerouted(&self) -> Notified<'_> {
         self.rerouted.notified()
     }
 
-    /// Has these servers from now on, beside those of the caller's own.
+    /// Replaces the shared servers; the caller's own servers stay.
     pub(crate) fn share(&self, mut shared: Vec<Arc<Member>>) {
         {
             let plans = self.plans.read();
@@ -66,17 +66,17 @@ impl Core {
         self.reroute();
     }
 
-    /// What open subscriptions keep, so that the caller is not forgotten.
+    /// Sets the value that open subscriptions hold, so that the caller is not forgotten.
     pub(crate) fn set_keeper(&self, keeper: Weak<dyn Any + Send + Sync>) {
         let _ = self.keeper.set(keeper);
     }
 
-    /// Whether the caller has this server, whatever it is doing.
+    /// Whether the caller has this server, in whatever state.
     pub(crate) fn contains(&self, id: &ServerId) -> bool {
         self.member(id).is_some()
     }
 
-    /// Whether a server lists a tool that is offered by this name.
+    /// Whether a server lists a tool that is offered under this name.
     pub(crate) fn lists_tool(&self, name: &str) -> bool {
         self.routes().find(Kind::Tools, name).is_some()
     }
@@ -100,7 +100,7 @@ impl Core {
         }
     }
 
-    /// Tells clients that their lists may be others.
+    /// Notifies clients that all lists may have changed.
     pub(crate) fn announce_lists(&self) {
         if let Some(changes) = self.changes.get() {
             changes.tools();
@@ -109,14 +109,14 @@ impl Core {
         }
     }
 
-    /// Tells clients that a resource may have changed.
+    /// Notifies clients that a resource may have changed.
     pub(crate) fn tell_changed(&self, uri: &str) {
         if let Some(changes) = self.changes.get() {
             changes.resource(uri);
         }
     }
 
-    /// Why a server of the caller's own is not ready.
+    /// Why one of the caller's own servers is not ready.
     pub(crate) fn failure(&self, id: &ServerId) -> Option<String> {
         let state = self.member(id)?.upstream.state();
         state.failure().map(|failure| failure.reason.clone())

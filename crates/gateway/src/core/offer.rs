@@ -1,4 +1,4 @@
-//! The capabilities of all servers of a gateway together.
+//! The combined capabilities of all servers of a gateway.
 
 use turnbuckle_host::ServerState;
 use turnbuckle_protocol::{JsonObject, ServerCapabilities, ServerTasksCapability, TASKS_EXTENSION};
@@ -8,7 +8,7 @@ use super::Core;
 use crate::{gateways, lock::LockKind, routes::Kind};
 
 impl Core {
-    /// What all servers offer together.
+    /// The combined capabilities of all servers.
     pub(super) fn offer(&self, caller: &Caller) -> RelayOffer {
         let members = self.members();
         let routes = self.routes();
@@ -55,7 +55,7 @@ impl Core {
             all.logging.get_or_insert_default();
             all.completions.get_or_insert_default();
         }
-        // A gateway can always tell: servers come and go.
+        // A gateway always supports list notifications, because servers come and go.
         if let Some(tools) = &mut all.tools {
             tools.list_changed = Some(true);
         }
@@ -81,7 +81,7 @@ impl Core {
     }
 }
 
-/// Adds what one server offers. Extensions are passed on where there is one server.
+/// Adds the capabilities of one server. Extensions are passed on only if there is a single server.
 fn add(all: &mut ServerCapabilities, one: &ServerCapabilities, is_only: bool, caller: &Caller) {
     fn present(all: &mut Option<JsonObject>, one: Option<&JsonObject>) {
         if let Some(one) = one {
@@ -110,8 +110,8 @@ fn add(all: &mut ServerCapabilities, one: &ServerCapabilities, is_only: bool, ca
     add_tasks(all, one, caller);
 }
 
-/// Tasks are offered in the words of both eras, whichever the server speaks (G18, G31): sessions know a
-/// capability, and later clients an extension.
+/// Adds tasks in the form of both eras, whichever era the server belongs to (G18, G31): sessions
+/// have a capability for them, and modern clients an extension.
 fn add_tasks(all: &mut ServerCapabilities, one: &ServerCapabilities, caller: &Caller) {
     let of_calls = |tasks: &ServerTasksCapability| {
         let requests = tasks.requests.as_ref();
@@ -132,11 +132,11 @@ fn add_tasks(all: &mut ServerCapabilities, one: &ServerCapabilities, caller: &Ca
         .or_insert_with(|| JsonObject::new().into());
 }
 
-/// Tasks of tool calls, as sessions know them.
+/// The tasks capability for tool calls, in the form of sessions.
 fn tool_calls(caller: &Caller) -> ServerTasksCapability {
     let yes = || Some(JsonObject::new());
     let mut capability = ServerTasksCapability::default();
-    // tasks: a server that cannot tell its callers apart MUST NOT list their tasks.
+    // tasks: a server that cannot distinguish its callers MUST NOT list their tasks.
     capability.list = yes().filter(|_| caller.is_identified());
     capability.cancel = yes();
     let requests = capability.requests.get_or_insert_default();

@@ -1,4 +1,4 @@
-//! Entries that were left out of the lists of servers, and why.
+//! Entries that were left out of the lists of servers, with the reasons.
 
 use turnbuckle_host::{ServerId, shared::Upstream};
 
@@ -8,7 +8,7 @@ use super::Core;
 const LOGGED_PROBLEMS: usize = 5;
 
 impl Core {
-    /// What is left out of the lists of the servers, or could not be read.
+    /// The entries that were left out and the lists that could not be read, by server.
     pub(crate) fn list_problems(&self) -> Vec<(ServerId, Vec<String>)> {
         // Nothing is left out of lists that are passed on unchanged.
         if self.will_pass_lists() {
@@ -24,7 +24,7 @@ impl Core {
             .collect()
     }
 
-    /// Logs what is left out of the lists of a server.
+    /// Logs the entries that were left out of the lists of a server.
     pub(super) fn log_problems(&self, server: &Upstream) {
         if self.will_pass_lists() {
             return;

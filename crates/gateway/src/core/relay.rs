@@ -28,7 +28,7 @@ use crate::{
     upstream::Member,
 };
 
-/// The core as the server asks it.
+/// The core as a relay for the server in front.
 pub(crate) struct CoreRelay(pub(crate) Arc<Core>);
 
 impl Relay for CoreRelay {
@@ -88,12 +88,12 @@ impl Relay for CoreRelay {
 }
 
 impl Core {
-    /// What a request is served with.
+    /// The context and the servers that a request needs.
     pub(crate) fn parts(&self) -> (Arc<exchange::Context>, Vec<Arc<Member>>) {
         (Arc::clone(&self.context), self.members())
     }
 
-    /// Serves a request, and notes what is sent to servers for it.
+    /// Serves a request, and records what is sent to servers for it.
     fn serve(
         self: &Arc<Self>,
         request: &RelayedRequest<'_>,
@@ -161,7 +161,7 @@ impl Core {
                 let Some(time) = self.settling() else {
                     return Box::pin(std::future::ready(reject.into()));
                 };
-                // The server that has it may be about to say so.
+                // The server that has the entry may be about to list it.
                 let (core, params) = (Arc::clone(self), RawText::from(params));
                 let judged = judged.cloned();
                 let request = FrontRequest::new(request, record);
@@ -184,22 +184,22 @@ impl Core {
         Box::pin(exchange::serve(context, request, route))
     }
 
-    /// Whether lists are those of the only server, as it pages them.
+    /// Whether lists are passed on from the only server, with its own pages.
     pub(super) fn passes_lists(&self) -> bool {
         let is_ready = |member: &Arc<Member>| member.upstream.state().is_ready();
         self.will_pass_lists() && self.only().as_ref().is_some_and(is_ready)
     }
 
-    /// Says whether the policy can keep entries out of lists.
+    /// Sets whether the policy can hide entries from lists.
     pub(crate) fn set_hides_entries(&self, hides: bool) {
         self.common.hides_entries.store(hides, Ordering::Relaxed);
     }
 
-    /// Whether there is one server whose lists are passed on when it is ready.
+    /// Whether there is a single server whose lists are passed on once it is ready.
     pub(super) fn will_pass_lists(&self) -> bool {
-        // The lists that were compared are those that are shown.
+        // With an enforced lock, clients must see exactly the lists that were compared with it.
         let is_enforced = |lock: &Lock| lock.mode() == LockMode::Enforce;
-        // Entries of another gateway are listed with the way that they came.
+        // The entries of another gateway are listed with the path of gateways that they came through.
         let is_server = |member: Arc<Member>| !member.plan.peer.is_gateway();
         let hides_entries = self.common.hides_entries.load(Ordering::Relaxed);
         !hides_entries
@@ -208,16 +208,16 @@ impl Core {
     }
 }
 
-/// Whether another replica of the gateway asks for the tasks of a legacy client. Replicas send each other
-/// modern requests, and `tasks/list` is not a method of the modern era.
+/// Whether another replica of the gateway requests the tasks of a legacy client. Replicas send each
+/// other modern requests, and `tasks/list` is not a method of the modern era.
 fn is_list_of_replica(request: &RelayedRequest<'_>) -> bool {
     request.method() == "tasks/list" && is_task_request_of_replica(request)
 }
 
-/// Whether the protocol has this method, but not in the revision of the client.
+/// Whether the protocol has this method, but not in the client's revision.
 fn is_foreign(method: &str, revision: Revision) -> bool {
     if revision.is_modern() && matches!(method, "tasks/result" | "tasks/list") {
-        // The extension has other ways to both.
+        // The extension replaces both methods.
         return true;
     }
     let is_known = method::find(method).is_some();

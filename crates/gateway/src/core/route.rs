@@ -1,4 +1,4 @@
-//! The server that a request goes to.
+//! Finds the server that a request is sent to.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Core {
-    /// The only server, if its entries are offered as they are.
+    /// The only server, if its entries are offered under their own names.
     pub(super) fn only(&self) -> Option<Arc<Member>> {
         let members = self.members.read();
         match &**members {
@@ -27,7 +27,7 @@ impl Core {
         members.iter().find(|member| member.id == *id).cloned()
     }
 
-    /// The server of a URI. Where there is one server, it is the server of all of them.
+    /// The server of a URI. If there is a single server, it gets all URIs.
     pub(super) fn owner_of(&self, uri: &str) -> Option<Arc<Member>> {
         {
             let members = self.members.read();
@@ -38,14 +38,14 @@ impl Core {
         self.member(&self.listed_owner_of(uri)?)
     }
 
-    /// The server of a URI, by what the servers list.
+    /// The server of a URI, according to the lists of the servers.
     pub(super) fn listed_owner_of(&self, uri: &str) -> Option<ServerId> {
         let routes = self.routes();
         let owner = routes.owner(uri);
         owner.or_else(|| Some(routes.find(Kind::Templates, uri)?.server.clone()))
     }
 
-    /// The server of a tool or prompt, and what the server calls it.
+    /// The server of a tool or prompt, and the server's own name for it.
     pub(crate) fn owner(&self, name: &str) -> Option<(ServerId, String)> {
         if let Some(member) = self.only() {
             return Some((member.id.clone(), name.to_owned()));
@@ -56,7 +56,7 @@ impl Core {
         Some((entry.server.clone(), entry.own.to_string()))
     }
 
-    /// Where a request goes.
+    /// The route of a request: its server, and the entry's name there.
     pub(super) fn route(&self, method: &str, params: Raw<'_>) -> Result<Route, Reject> {
         let text = |path: &[&str]| params.at(path).and_then(text_of);
         if let Some(member) = self.only() {
@@ -114,7 +114,7 @@ impl Core {
         }
     }
 
-    /// The only server with extensions: a method that the protocol does not have goes there.
+    /// The only server that has extensions. It gets the methods that the protocol does not define.
     fn extended(&self) -> Option<Arc<Member>> {
         let members = self.members.read();
         let mut extended = members.iter().filter(|member| {
@@ -141,7 +141,7 @@ fn named<'a>(method: &str, params: Raw<'a>) -> Option<(LockKind, Cow<'a, str>)> 
     Some((kind, envelope::text_of(params.at(path)?)?))
 }
 
-/// Says what has to be done before this can be used.
+/// The error for an entry that the lock withholds, with the action that releases it.
 fn withheld(kind: LockKind, server: &str, name: &str) -> Reject {
     let kind = kind.as_str();
     Reject::invalid_params(format!(

@@ -28,13 +28,13 @@ use crate::{
     upstream::{Common, Member, Plan},
 };
 
-/// How long after its opening a gateway lets lists wait for servers that are starting.
+/// For how long after opening the gateway requests for lists wait for servers that are starting.
 const STARTS_WITHIN: Duration = Duration::from_secs(10);
 
-/// Hears of the states of servers.
+/// A listener for the states of servers.
 pub(crate) type OnState = Arc<dyn Fn(&ServerId, &ServerState) + Send + Sync>;
 
-/// The gateway at work.
+/// The running gateway.
 pub(crate) struct Core {
     pub(crate) context: Arc<Context>,
     pub(super) common: Arc<Common>,
@@ -43,10 +43,10 @@ pub(crate) struct Core {
     pub(super) plans: RwLock<BTreeMap<ServerId, Arc<Plan>>>,
     pub(super) members: RwLock<Vec<Arc<Member>>>,
     pub(super) routes: RwLock<Arc<Routes>>,
-    /// Held while lists are merged, so that what is merged last is newest.
+    /// Held while lists are merged, so that the last merge has the newest lists.
     pub(super) merging: Mutex<()>,
     pub(super) generation: AtomicU64,
-    /// Told when lists were merged.
+    /// Notified when lists were merged.
     pub(super) rerouted: Notify,
     pub(super) fleet: OnceLock<Fleet>,
     pub(super) opened: Instant,
@@ -54,9 +54,9 @@ pub(crate) struct Core {
     pub(super) list_news: ListNews,
     pub(super) lock: OnceLock<Lock>,
     pub(crate) recorder: Option<Arc<Recorder>>,
-    /// Whether it is what one caller is offered, beside the core for everybody.
+    /// Whether this is the core for one caller, and not the core for everybody.
     pub(super) is_of_caller: bool,
-    /// What a subscription keeps, so that the caller is not forgotten while it is open.
+    /// The value that a subscription holds, so that the caller is not forgotten while it is open.
     pub(super) keeper: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
 
@@ -75,7 +75,7 @@ impl Core {
         core
     }
 
-    /// A core without servers.
+    /// Makes a core without servers.
     pub(super) fn empty(
         context: Arc<Context>,
         common: Common,
@@ -104,13 +104,13 @@ impl Core {
         }
     }
 
-    /// Gives it the servers' keeper, and the way to tell clients of changes.
+    /// Sets the fleet of servers, and the channel for notifying clients of changes.
     pub(crate) fn start(&self, fleet: Fleet, changes: Changes) {
         let _ = self.fleet.set(fleet);
         let _ = self.changes.set(changes);
     }
 
-    /// Pins what servers offer.
+    /// Sets the lock that pins what servers offer.
     pub(crate) fn set_lock(&self, lock: Lock) {
         let _ = self.lock.set(lock);
     }
@@ -119,7 +119,7 @@ impl Core {
         self.lock.get()
     }
 
-    /// Notes what a server that answers offers.
+    /// Records what a connected server offers.
     pub(super) fn observe(&self, server: &Upstream) {
         if let (Some(lock), Some(connection)) = (self.lock.get(), server.live()) {
             let offered = Offered::new(&server.lists(), connection.server().instructions());
@@ -127,7 +127,7 @@ impl Core {
         }
     }
 
-    /// Looks at all servers again.
+    /// Records again what all servers offer.
     pub(crate) fn observe_all(&self) {
         for member in self.own_members() {
             self.observe(&member.upstream);
@@ -135,7 +135,7 @@ impl Core {
         self.reroute();
     }
 
-    /// Adds a server, in place of one that had the same name.
+    /// Adds a server. A server of the same name is replaced.
     pub(crate) fn add(&self, id: &ServerId, spec: ServerSpec, settings: UpstreamSettings) {
         let plan = Arc::new(Plan::new(
             id,
@@ -153,14 +153,14 @@ impl Core {
         {
             let mut members = self.members.write();
             match members.iter_mut().find(|other| other.id == *id) {
-                // Its sessions end with the calls on them.
+                // The sessions of the old server end, and the calls on them too.
                 Some(place) => std::mem::replace(place, member).retire(),
                 None => members.push(member),
             }
         }
         self.reroute();
         if let [first, _] = self.members().as_slice() {
-            // Its lists were passed on as they are until now.
+            // Until now its lists were passed on unchanged, so its problems were not logged.
             self.log_problems(&first.upstream);
         }
     }
@@ -193,13 +193,13 @@ impl Core {
         }
     }
 
-    /// Ends all servers, with the calls on them, and waits for them.
+    /// Ends all servers and the calls on them, and waits until they have ended.
     pub(crate) async fn close(&self) {
         if !self.is_of_caller {
             self.context.parked.close();
             self.context.tasks.close();
         }
-        // All at once: each server may take as long as a process is given to end.
+        // Close them concurrently, because each server may take as long as a process is given to end.
         let mut closing = JoinSet::new();
         for member in self.own_members() {
             closing.spawn(async move { member.close().await });
@@ -212,14 +212,14 @@ impl Core {
         tokio::join!(closing.join_all(), fleet);
     }
 
-    /// Ends sessions and forgets outcomes that nothing needs any more.
+    /// Ends sessions and drops outcomes that are no longer needed.
     pub(crate) fn tidy(&self) {
         self.tidy_members();
         self.context.parked.tidy();
         self.context.tasks.tidy();
     }
 
-    /// Ends sessions that nothing needs any more.
+    /// Ends sessions that are no longer needed.
     pub(crate) fn tidy_members(&self) {
         self.members().iter().for_each(|member| member.tidy());
     }
@@ -228,7 +228,7 @@ impl Core {
         self.members.read().clone()
     }
 
-    /// Those that it keeps itself: a caller's core has others that all callers share.
+    /// The servers that this core owns. A caller's core also has servers that all callers share.
     fn own_members(&self) -> Vec<Arc<Member>> {
         let plans = self.plans.read();
         let members = self.members.read();
@@ -277,10 +277,10 @@ impl Core {
         members.iter().any(|member| self.is_unknown(member))
     }
 
-    /// Whether a server is starting, and what it offers is not known yet.
+    /// Whether a server is starting and its lists are not known yet.
     fn is_unknown(&self, member: &Member) -> bool {
         let lock = self.lock.get();
-        // Lists that a server has just read are known when they are merged, and not before.
+        // Lists that a server has just read count as known only after they are merged.
         let is_known = self.routes.read().knows(&member.id);
         matches!(member.upstream.state(), ServerState::Starting)
             && (!is_known || lock.is_some_and(|lock| lock.awaits(member.id.as_str())))
@@ -296,7 +296,7 @@ impl Core {
         }
     }
 
-    /// Whether a server is starting for the first time.
+    /// Whether any server is starting.
     pub(crate) fn is_starting(&self) -> bool {
         let members = self.members.read();
         let mut states = members.iter().map(|member| member.upstream.state());
@@ -313,7 +313,7 @@ impl Core {
 }
 
 impl Drop for Core {
-    /// Calls that wait for their users keep sessions open: they end with the gateway.
+    /// Ends the calls that wait for their users, because they keep sessions open.
     fn drop(&mut self) {
         if self.is_of_caller {
             if let Some(lock) = self.lock.get() {

@@ -1,4 +1,4 @@
-//! A request from its arrival to its answer: the session, and the combination of eras.
+//! A request from arrival to answer: its session, and its combination of eras.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,33 +18,33 @@ use crate::{
     upstream::{LaneUse, Member, NewCall, OpenCall, can_be_asked},
 };
 
-/// How long a call may take in which a person may have to be asked: as long as a client may keep a
-/// connection open for it. Clients end calls sooner by themselves.
+/// How long a call may take if the user may have to be asked: as long as a client may keep a
+/// connection open for it. Clients usually end calls sooner.
 const LONGEST_CALL: Duration = Duration::from_hours(1);
 
-/// What all requests share.
+/// The state that all requests share.
 pub(crate) struct Context {
     pub(crate) sealer: Sealer,
     pub(crate) parked: Arc<ParkTable>,
     pub(crate) park_for: Duration,
     pub(crate) tasks: TaskTable,
-    /// Tells clients of changes, once the server is built.
+    /// The channel for notifying clients of changes, once the server is built.
     pub(crate) changes: Arc<std::sync::OnceLock<Changes>>,
-    /// The way to other replicas of the gateway, once the server is built.
+    /// The link to other replicas of the gateway, once the server is built.
     #[cfg(feature = "http")]
     pub(crate) replicas: std::sync::OnceLock<turnbuckle_server::ReplicaLink>,
 }
 
 impl Context {
-    /// Has another replica serve a request of a modern client whose work is there; `None` if that replica
-    /// has ended.
+    /// Lets another replica serve a request of a modern client, because its call or task is there.
+    /// Returns `None` if that replica has ended.
     pub(crate) async fn elsewhere(&self, node: u64, request: &FrontRequest) -> Option<RelayReply> {
         let params = request.params();
         self.serve_at(node, request, &request.method, params).await
     }
 
-    /// Sends a request in the form of 2026-07-28 to another replica and returns its reply; `None` if that
-    /// replica has ended.
+    /// Sends a request in the form of 2026-07-28 to another replica and returns its reply. Returns
+    /// `None` if that replica has ended.
     #[cfg(feature = "http")]
     pub(crate) async fn serve_at(
         &self,
@@ -81,7 +81,8 @@ impl Context {
         false
     }
 
-    /// The other replicas; none if one of them sent this request, so that it is not passed on again.
+    /// The other replicas. The list is empty if one of them sent this request, so that it is not
+    /// passed on again.
     #[cfg(feature = "http")]
     pub(crate) fn other_replicas(&self, request: &FrontRequest) -> Vec<u64> {
         match self.replicas.get().zip(request.front()) {
@@ -97,18 +98,18 @@ impl Context {
     }
 }
 
-/// Where a request goes.
+/// Where a request is sent.
 #[derive(Clone)]
 pub(crate) struct Route {
     pub(crate) member: Arc<Member>,
-    /// What the server calls the tool or prompt, and where that is in the params.
+    /// The server's own name of the tool or prompt, and the path of the name in the params.
     pub(crate) name: Option<(&'static [&'static str], String)>,
-    /// Arguments of the tool that the gateway sets, whatever the client says.
+    /// Arguments of the tool that the gateway sets, overriding those of the client.
     pub(crate) fixed: Option<Arc<JsonObject>>,
 }
 
 impl Route {
-    /// To this server, under the names that it uses itself.
+    /// A route to this server without renaming.
     pub(crate) fn to(member: Arc<Member>) -> Self {
         Self {
             member,
@@ -118,7 +119,7 @@ impl Route {
     }
 }
 
-/// A request on its way.
+/// A request that is being served.
 pub(crate) struct Exchange {
     pub(crate) context: Arc<Context>,
     pub(crate) member: Arc<Member>,
@@ -126,11 +127,11 @@ pub(crate) struct Exchange {
     pub(crate) request: Arc<FrontRequest>,
     name: Option<(&'static [&'static str], String)>,
     fixed: Option<Arc<JsonObject>>,
-    /// The id that the client knows of the task that the request is about.
+    /// The task id that the client knows, if the request is about a task.
     pub(super) task: Option<String>,
-    /// Whether the server was lost before it answered.
+    /// Records whether the server was lost before it answered.
     loss: Arc<Loss>,
-    /// The visits that were made before.
+    /// The visits that the client was asked for before.
     pub(super) visited: Option<Arc<Visited>>,
 }
 
@@ -189,7 +190,7 @@ pub(crate) async fn serve(
     }
 }
 
-/// Sends a request again after each URL that the user has been at.
+/// Sends a request again after each URL that the user has visited.
 async fn visit(
     context: &Arc<Context>,
     request: &Arc<FrontRequest>,
@@ -200,7 +201,7 @@ async fn visit(
     let mut visited = Arc::new(visited);
     loop {
         let reply = try_twice(context, request, route, round, Some(&visited)).await;
-        // No process is kept while the user is at the URL.
+        // Do not keep a process while the user is at the URL.
         let Some(waiting) = Arc::get_mut(&mut visited) else {
             return reply;
         };
@@ -218,7 +219,7 @@ async fn visit(
     }
 }
 
-/// Sends a request to its server, and once more if the server was lost and that does no harm.
+/// Sends a request to its server, and once more if the server was lost and a repetition is harmless.
 async fn try_twice(
     context: &Arc<Context>,
     request: &Arc<FrontRequest>,
@@ -242,7 +243,7 @@ async fn try_twice(
     if !loss.allows_another(|| repeat::is_repeatable(request, route)) {
         return reply;
     }
-    // The server died before it answered. It may be back in a moment.
+    // The server died before it answered. It may be restarted in a moment.
     match Box::pin(open()).await {
         Ok(exchange) => exchange.run(round.clone()).await,
         Err(_) => reply,
@@ -273,7 +274,7 @@ impl Exchange {
         Ok(exchange)
     }
 
-    /// A request about a task, which the server knows by this id.
+    /// Makes the exchange for a request about a task, which has this id at the server.
     pub(super) fn of_task(
         context: Arc<Context>,
         member: Arc<Member>,
@@ -314,7 +315,7 @@ impl Exchange {
         self.member.id.as_str()
     }
 
-    /// Whether a server may ask in the middle of it (G8).
+    /// Whether the server may ask questions during this request (G8).
     pub(crate) fn may_be_asked(&self) -> bool {
         matches!(
             self.request.method.as_str(),
@@ -322,20 +323,21 @@ impl Exchange {
         )
     }
 
-    /// What the server calls the tool or prompt.
+    /// The server's own name of the tool or prompt.
     pub(super) fn own_name(&self) -> Option<String> {
         let name = self.name.as_ref().map(|(_, name)| name.clone());
         name.or_else(|| self.request.text(&["name"]))
     }
 
-    /// What is called, to be remembered by. All resources are one: a server has more of them than tools.
+    /// The name under which calls are remembered. All resources share one name, because a server
+    /// has more of them than tools.
     fn subject(&self) -> String {
         let name = self.own_name();
         format!("{} {}", self.request.method, name.unwrap_or_default())
     }
 
-    /// Each combination of eras has a future of its own. The future of a call would otherwise have room
-    /// for all of them.
+    /// Each combination of eras has its own boxed future. Otherwise the future of a call would have
+    /// space for all of them.
     fn run(self, round: Round) -> BoxFuture<'static, RelayReply> {
         match (self.from().is_modern(), self.to().is_modern()) {
             (true, true) => Box::pin(pass::run(self, round)),
@@ -356,10 +358,10 @@ impl Exchange {
         }
     }
 
-    /// Enters the call among those that a legacy server may ask in the middle of. Tools that ask, or may,
-    /// take turns where nothing says which of them a question belongs to.
+    /// Registers the call among those during which a legacy server may ask. If nothing shows which
+    /// call a question belongs to, calls of tools that may ask take turns.
     pub(super) async fn enter(&self) -> Result<Option<OpenCall>, RelayReply> {
-        // What a task asks names the task, so that it needs no turn.
+        // Questions of a task name the task, so it needs no turn.
         if !self.may_be_asked() || self.task.is_some() {
             return Ok(None);
         }
@@ -414,14 +416,14 @@ impl Exchange {
         })
     }
 
-    /// Whether the client has asked for log messages. Legacy servers may send them beside the call.
+    /// Whether the client has requested log messages. Legacy servers may send them outside of the call.
     fn wants_log(&self) -> bool {
         let level = self.request.log_level;
         let level = level.or_else(|| self.request.session_log_level());
         level.is_some() && self.may_be_asked()
     }
 
-    /// The next event of a call, with questions that came without a stream.
+    /// Returns the next event of a call, including questions that arrived without a stream.
     pub(super) async fn next(call: &mut UpstreamCall, open: &mut Option<OpenCall>) -> RelayEvent {
         let Some(open) = open else {
             return call.next().await;
@@ -438,8 +440,8 @@ impl Exchange {
         }
     }
 
-    /// Lets go of what is not needed for the answer of the server. The request was sent, and its client is
-    /// asked, which may take long.
+    /// Drops data that is not needed to process the server's answer. It is called when the request
+    /// was sent and the client is asked a question, which may take long.
     pub(super) fn rest(&mut self) {
         if self.request.front().is_some() {
             let capabilities = self.context.parked.share(&self.request.capabilities);
@@ -448,19 +450,20 @@ impl Exchange {
         }
     }
 
-    /// Tells the client of progress and log messages. Gives back what is left to the cell.
+    /// Passes progress and log messages to the client. Returns other events.
     pub(super) async fn hear(&self, event: RelayEvent) -> Option<RelayEvent> {
         ear::hear(&self.request, event).await
     }
 
-    /// Whether tools that a modern server may run as tasks are listed to a client that has to be told so.
+    /// Whether this lists tools that a modern server may run as tasks, for a client whose revision
+    /// marks such tools.
     fn lists_tools_of_tasks(&self) -> bool {
         self.request.method == "tools/list"
             && self.from().rules().task_fields
             && task::has_tasks(&self.lane)
     }
 
-    /// The answer as the client reads it.
+    /// Translates the answer for the client.
     pub(super) fn finish(&self, answer: &Answer) -> RelayReply {
         let (from, to) = (self.to(), self.from());
         match answer {

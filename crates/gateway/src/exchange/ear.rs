@@ -1,5 +1,5 @@
-//! What a server says in the middle of a call: progress and log messages, for the client that asked
-//! for them (G3, G13, G34), and questions to the session of the client.
+//! Handles messages of a server during a call: passes progress and log messages to the client that
+//! requested them (G3, G13, G34), and questions to the client's session.
 
 use serde_json::value::RawValue;
 use turnbuckle_client::RelayEvent;
@@ -12,7 +12,7 @@ use crate::translate::FrontRequest;
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// Passes progress and log messages on. Gives back what is something else.
+/// Passes on progress and log messages. Returns other events.
 pub(super) async fn hear(request: &FrontRequest, event: RelayEvent) -> Option<RelayEvent> {
     if let Some(record) = &request.record {
         record.heard(&event);
@@ -34,7 +34,7 @@ pub(super) async fn hear(request: &FrontRequest, event: RelayEvent) -> Option<Re
     }
 }
 
-/// Asks the session of a client, and notes the question and the answer.
+/// Asks the session of a client, and records the question and the answer.
 pub(super) async fn ask(
     request: &FrontRequest,
     method: &str,
@@ -72,7 +72,7 @@ async fn progress(request: &FrontRequest, params: Raw<'_>) {
 
 async fn log(request: &FrontRequest, params: Raw<'_>) {
     let wanted = if request.revision.is_modern() {
-        // logging: a request that says no level is sent nothing.
+        // logging: a request without a level gets no log messages.
         let Some(level) = request.log_level else {
             return;
         };

@@ -1,4 +1,4 @@
-//! One request of a client to a server, for each combination of eras.
+//! Serves a request of a client at a server, for each combination of eras.
 
 mod call;
 mod ear;

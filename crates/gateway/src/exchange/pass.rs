@@ -1,5 +1,5 @@
-//! A modern client in front of a modern server: everything passes as it is, but the server's state is
-//! sealed once more, because the server cannot tell the users of a gateway apart.
+//! A modern client of a modern server. Everything is passed on unchanged, except that the server's
+//! state is sealed again, because the server cannot distinguish the users of a gateway.
 
 use turnbuckle_client::RelayEvent;
 use turnbuckle_protocol::{
@@ -30,7 +30,8 @@ pub(super) async fn run(exchange: Exchange, round: Round) -> RelayReply {
             }
             Some(RelayEvent::Error(raw)) => return exchange.finish(&Answer::Error(raw)),
             Some(RelayEvent::Lost(error)) => return exchange.finish(&Answer::Lost(error)),
-            // A modern server asks with a result; a request is a mistake, and refused by dropping it.
+            // A modern server asks questions in results. A request of it is an error, and is
+            // refused by dropping it.
             None | Some(_) => {}
         }
     }

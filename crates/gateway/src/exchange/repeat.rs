@@ -1,4 +1,4 @@
-//! Sends calls again whose server died, if they may run twice.
+//! Repeats calls whose server died, if they may run twice.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -7,31 +7,31 @@ use turnbuckle_client::CallError;
 use super::call::Route;
 use crate::translate::FrontRequest;
 
-/// How a server was lost in a call.
+/// How the server was lost during a call.
 #[derive(Default)]
 pub(super) struct Loss(AtomicU8);
 
-/// The call may have run.
+/// The call was sent and may have run.
 const UNANSWERED: u8 = 1;
 /// The call was not sent.
 const UNSENT: u8 = 2;
 
 impl Loss {
-    /// Notes why a call that was sent has no answer.
+    /// Records why a call that was sent has no answer.
     pub(super) fn note(&self, error: &CallError) {
         if matches!(error, CallError::Closed { .. } | CallError::Lost { .. }) {
             self.0.store(UNANSWERED, Ordering::Relaxed);
         }
     }
 
-    /// Notes why a call was not sent.
+    /// Records why a call was not sent.
     pub(super) fn note_unsent(&self, error: &CallError) {
         if matches!(error, CallError::Closed { .. }) {
             self.0.store(UNSENT, Ordering::Relaxed);
         }
     }
 
-    /// Whether the call may be sent once more.
+    /// Whether the call may be sent again.
     pub(super) fn allows_another(&self, is_repeatable: impl FnOnce() -> bool) -> bool {
         match self.0.load(Ordering::Relaxed) {
             UNANSWERED => is_repeatable(),
@@ -41,7 +41,7 @@ impl Loss {
     }
 }
 
-/// Whether a call may run twice: it reads, or its tool says that another run changes nothing more.
+/// Whether a call may run twice: it only reads, or its tool is marked as idempotent.
 pub(super) fn is_repeatable(request: &FrontRequest, route: &Route) -> bool {
     match request.method.as_str() {
         "prompts/get"

@@ -1,5 +1,5 @@
-//! A legacy client in front of a modern server: what the server asks with a result becomes requests to
-//! the client, and the call is sent again with the answers (G21, G22).
+//! A legacy client of a modern server. Questions in the server's results become requests to the
+//! client, and the call is sent again with the answers (G21, G22).
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,13 +16,13 @@ use turnbuckle_server::{Reject, RelayReply};
 use super::{call::Exchange, ear, task};
 use crate::translate::{Answer, Question, Round, is_input_required, text_of};
 
-/// How often a server may ask in the middle of one call.
+/// How many rounds of questions one call may have.
 const MAX_ROUNDS: usize = 32;
 
 /// How many questions one round may have.
 const MAX_QUESTIONS: usize = 32;
 
-/// How long to wait before a server that asks for nothing is called again, at first.
+/// The first pause before calling a server again that returned no questions.
 const BACK_OFF: Duration = Duration::from_millis(100);
 
 /// The longest such pause.
@@ -42,7 +42,7 @@ pub(super) async fn run(exchange: Exchange) -> RelayReply {
         let questions = asked.member("inputRequests").map(Raw::members);
         let questions = questions.unwrap_or_default();
         if questions.is_empty() {
-            // mrtr: a state alone asks for nothing but another try.
+            // mrtr: a state without questions only requests another try.
             time::sleep(pause).await;
             pause = (pause * 2).min(MAX_BACK_OFF);
             round = Round::Answers("{}".to_owned(), state);
@@ -69,7 +69,7 @@ pub(super) async fn run(exchange: Exchange) -> RelayReply {
     .into()
 }
 
-/// Sends the call once. An error is the end of it, whatever that is.
+/// Sends the call once. An error means that the call is over.
 async fn send(exchange: &Exchange, round: &Round) -> Result<Box<RawValue>, RelayReply> {
     let mut call = exchange.start(round)?;
     loop {
@@ -83,7 +83,7 @@ async fn send(exchange: &Exchange, round: &Round) -> Result<Box<RawValue>, Relay
     }
 }
 
-/// The reply to a call that is done, or has become a task.
+/// The reply to a call that is done or has become a task.
 fn done(exchange: &Exchange, raw: Box<RawValue>) -> RelayReply {
     if !exchange.becomes_task() {
         return exchange.finish(&Answer::Result(raw));
@@ -92,7 +92,7 @@ fn done(exchange: &Exchange, raw: Box<RawValue>) -> RelayReply {
         .unwrap_or_else(|| task::finished(exchange, exchange.finish(&Answer::Result(raw))))
 }
 
-/// Asks the client all questions of a round. Gives the answers as JSON.
+/// Asks the client all questions of a round. Returns the answers as JSON.
 async fn ask_all(
     exchange: &Exchange,
     questions: Vec<(String, Option<Question>)>,
@@ -130,7 +130,7 @@ async fn ask_all(
         };
         match answered {
             Some(Ok(answer)) => answers[index] = Some(answer),
-            // mrtr: an error of the client has no form in an answer, so it ends the call.
+            // mrtr: an answer cannot contain an error of the client, so the error ends the call.
             Some(Err(error)) => return Err(error.into()),
             None => return Err(ErrorObject::internal("the client went away").into()),
         }
@@ -151,7 +151,7 @@ async fn ask_all(
     Ok(text)
 }
 
-/// What a client reads that cannot be asked: a model for a tool, a program for the rest.
+/// The reply if the client cannot be asked: a tool result for the model, or an error for other methods.
 fn unaskable(exchange: &Exchange, key: &str, question: Option<&Question>) -> RelayReply {
     let needed = question.and_then(Question::needed);
     let needed = needed.map_or_else(

@@ -1,5 +1,5 @@
-//! A legacy client in front of a legacy server: what the server asks is asked on the stream of the call,
-//! with an id of our own.
+//! A legacy client of a legacy server. Questions of the server are asked on the stream of the call,
+//! with ids of the gateway.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) async fn run(exchange: &Exchange) -> RelayReply {
         Ok(call) => call,
         Err(reply) => return reply,
     };
-    // Dropping it takes back what is still asked.
+    // Dropping the set withdraws the questions that are still open.
     let mut asking = JoinSet::new();
     loop {
         let event = Exchange::next(&mut call, &mut open).await;
@@ -62,8 +62,8 @@ fn refuse(ask: RelayAsk) {
     ask.refuse(&refusal(&question));
 }
 
-/// Whether a question can be one of this request. What a task asks says so, or is the only thing that
-/// can be asked.
+/// Whether a question can belong to this request. A question of a task is marked as such, or
+/// nothing else could have asked it.
 fn may_be_asked(exchange: &Exchange, ask: &RelayAsk) -> bool {
     let is_certain = matches!(ask.attribution(), Attribution::Stream | Attribution::Task);
     let hub = &exchange.lane.hub;
@@ -71,18 +71,18 @@ fn may_be_asked(exchange: &Exchange, ask: &RelayAsk) -> bool {
         && (exchange.task.is_none() || is_certain || hub.is_alone(exchange.request.caller()))
 }
 
-/// Asks a client what a server asks.
+/// Passes a question of a server to a client.
 struct Asker {
     request: Arc<FrontRequest>,
-    /// What the server speaks.
+    /// The revision of the server.
     server: Revision,
     turn: Option<Arc<Turn>>,
-    /// The task that asks, as the client knows it.
+    /// The id of the asking task that the client knows.
     task: Option<String>,
 }
 
 impl Asker {
-    /// Asks the client, and tells the server.
+    /// Asks the client, and passes the answer to the server.
     async fn pass_on(self, ask: RelayAsk) {
         let Self {
             request,
@@ -105,7 +105,8 @@ impl Asker {
             request.expect_visit(&id);
         }
         let params = params.as_ref().map(RawText::raw);
-        // Until it is answered the server asks nothing more in this call: others have their turn.
+        // Until the client answers, the server asks nothing more in this call, so let other calls
+        // have their turn.
         if let Some(turn) = &turn {
             turn.give();
         }
@@ -113,7 +114,8 @@ impl Asker {
         if let Some(turn) = &turn
             && let Err(reason) = turn.take().await
         {
-            // The server waits for its answer. What it asks next may have to be refused.
+            // The server needs its answer even without a turn. Its next question may then have to
+            // be refused.
             tracing::debug!(reason, "resumed a call out of turn");
         }
         match answered {
@@ -130,7 +132,7 @@ impl Asker {
     }
 }
 
-/// The id of a visit, which the client is told the end of.
+/// The id of a visit, whose end is reported to the client.
 fn visit(params: &RawText) -> Option<String> {
     let id = params.raw().member("elicitationId")?;
     crate::translate::text_of(id)

@@ -1,16 +1,16 @@
-//! A call to a server, which is cancelled with the client's reason.
+//! A call to a server. Its cancellation carries the client's reason.
 
 use std::ops::{Deref, DerefMut};
 
 use turnbuckle_client::RelayCall;
 use turnbuckle_server::ClientChannel;
 
-/// A call to a server. Dropping it gives it up, and tells the server why, if the client of the request said
-/// so.
+/// A call to a server. Dropping it cancels the call at the server, with the reason of the client if
+/// the client gave one.
 pub(crate) struct UpstreamCall(Option<RelayCall>);
 
 impl UpstreamCall {
-    /// Gives it up for a reason of the gateway. No event comes after that.
+    /// Cancels the call with a reason of the gateway. No event follows.
     pub(crate) fn cancel(&mut self, reason: &str) {
         if let Some(call) = self.0.take() {
             call.cancel(reason);

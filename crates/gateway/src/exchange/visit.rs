@@ -1,6 +1,7 @@
-//! A legacy server that wants URLs visited before the call (−32042), for a modern client: the URLs are
-//! asked for, and the retry sends the call again, for it did not run (G9). A client of the modern era
-//! says that the user goes there, and not when they are done: the retry waits for that.
+//! A legacy server that requires visits to URLs before a call (-32042), for a modern client. The
+//! client is asked for the visits, and its retry sends the call again, which is safe because the
+//! call did not run (G9). A modern client reports that the user opens the URL, but not when they
+//! are done there, so the retry waits for that.
 
 use std::{
     fmt::Write,
@@ -23,19 +24,19 @@ use crate::{
     translate::{Question, text_of},
 };
 
-/// How long a retry waits for the end of a visit before the client is asked again. Clients give up a
-/// request after a minute or more.
+/// How long a retry waits for the end of a visit before the client is asked again. Clients give up
+/// a request after a minute or more.
 const WAIT: Duration = Duration::from_secs(45);
 
-/// The first and the longest pause between two tries.
+/// The first and the longest pause between two attempts.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(2));
 
-/// A call that comes back after visits were asked for.
+/// A retried call whose client was asked for visits.
 pub(super) struct Visited {
     asked: Vec<AskedVisit>,
     until: Instant,
     pause: Duration,
-    /// Whether the server wants the same visits still.
+    /// Whether the server still requires the same visits.
     is_refused: AtomicBool,
 }
 
@@ -49,8 +50,9 @@ impl Visited {
         }
     }
 
-    /// Waits before the call is sent again. Servers need not report the end of a visit, so that it is
-    /// sent now and then: it does not run before. Returns false if the last reply counts.
+    /// Waits before the call is sent again. Servers need not report the end of a visit, so the call
+    /// is repeated regularly; it does not run before the visit is done. Returns false if the last
+    /// reply is final.
     pub(super) async fn pause(&mut self) -> bool {
         let left = self.until.saturating_duration_since(Instant::now());
         if !std::mem::take(self.is_refused.get_mut()) || left.is_zero() {
@@ -81,7 +83,7 @@ fn is_same(one: &AskedVisit, other: &AskedVisit) -> bool {
         || (one.url == other.url && one.message == other.message)
 }
 
-/// What the user said to the visits that were asked for, by visit.
+/// The user's answers to the requested visits, in their order.
 fn answers(exchange: &Exchange) -> Vec<Option<String>> {
     let responses = exchange.request.responses.as_ref();
     let responses = responses.map(|raw| raw.raw().members()).unwrap_or_default();
@@ -91,7 +93,7 @@ fn answers(exchange: &Exchange) -> Vec<Option<String>> {
     actions.collect()
 }
 
-/// The visits that a server wants before it runs a call; empty if the error is another.
+/// The visits that a server requires before it runs a call; empty for other errors.
 fn visits(error: &RawValue) -> Vec<Raw<'_>> {
     let error = Raw::from(error);
     let code = error.member("code").and_then(|code| code.parse().ok());
@@ -102,7 +104,8 @@ fn visits(error: &RawValue) -> Vec<Raw<'_>> {
     visits.map(Raw::elements).unwrap_or_default()
 }
 
-/// The reply to a call that was refused until URLs are visited; `None` if it is the error itself.
+/// The reply to a call that was refused because of required visits; `None` if the client should get
+/// the error itself.
 pub(super) fn reply(exchange: &Exchange, error: &RawValue) -> Option<RelayReply> {
     let visits = visits(error);
     if visits.is_empty() {
@@ -111,7 +114,7 @@ pub(super) fn reply(exchange: &Exchange, error: &RawValue) -> Option<RelayReply>
     if let Some(visited) = &exchange.visited {
         let answers = answers(exchange);
         let is_yes = |answer: &Option<String>| answer.as_deref() == Some("accept");
-        // A user who said no is not asked again: the client gets what the server says.
+        // A user who declined is not asked again: the client gets the server's error.
         if !answers.iter().all(is_yes) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The task that holds a parked call.
+//! The task that owns a parked call.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,16 +16,16 @@ use crate::{
     upstream::OpenCall,
 };
 
-/// How long further questions are waited for, so that they are asked together.
+/// How long to wait for further questions, so that they are asked together.
 const DEBOUNCE: Duration = Duration::from_millis(20);
 
-/// The longest that a question waits for others.
+/// The longest time that a question waits for others.
 const MAX_DEBOUNCE: Duration = Duration::from_millis(200);
 
-/// How long a client that does not read keeps a message waiting.
+/// How long a message waits for a client that does not read.
 const TELL_WITHIN: Duration = Duration::from_secs(5);
 
-/// The task that holds a parked call.
+/// The task that owns a parked call.
 pub(super) struct Keeper {
     parked: Arc<ParkedCall>,
     exchange: Exchange,
@@ -33,14 +33,14 @@ pub(super) struct Keeper {
     call: UpstreamCall,
 }
 
-/// What became of an event.
+/// The result of handling an event.
 enum Taken {
     Asked,
     Told,
     Ended(RelayReply),
 }
 
-/// When questions that were asked are told.
+/// Determines when the questions asked so far are sent to the client.
 struct Debounce {
     at: Instant,
     at_last: Instant,
@@ -78,15 +78,15 @@ impl Keeper {
         }
     }
 
-    /// Keeps the call until it is over.
+    /// Runs the parked call until it is over.
     ///
-    /// It borrows what it keeps, because a future has what it is given twice. It lives for as long as the
-    /// client is asked, so that what comes and goes meanwhile is on the heap.
+    /// It borrows its state, because a future stores its arguments twice. The future lives as long
+    /// as the client is asked, so temporary values are kept on the heap.
     pub(super) async fn keep(&mut self) {
         let mut debounce = Some(Debounce::new());
         let parked = Arc::clone(&self.parked);
         let outcome = loop {
-            // What happens from here on is heard.
+            // Register before checking, so that no change is missed.
             let changed = parked.changed.notified();
             let publish_at = debounce.as_ref().map(|debounce| debounce.at);
             let answered_by = {
@@ -100,10 +100,10 @@ impl Keeper {
             };
             let due = publish_at.into_iter().chain(answered_by).min();
             tokio::select! {
-                // In a fixed order, so that a simulation can replay every step. A server can send
-                // events without end, so they come last.
+                // Fixed order, so that a simulation can replay every step. A server can send events
+                // without end, so they come last.
                 biased;
-                // The call is given up, or the time for answers may be another now.
+                // The call was given up, or the deadline for answers may have changed.
                 () = changed => {}
                 () = at(due) => {
                     if due == publish_at {
@@ -128,7 +128,7 @@ impl Keeper {
         self.end(outcome);
     }
 
-    /// Keeps the outcome for a client that lost the answer and comes back for it.
+    /// Keeps the outcome, for a client that lost the answer and requests it again.
     fn end(&self, outcome: RelayReply) {
         let bytes = match &outcome {
             RelayReply::Result(result) => result.len(),
@@ -141,7 +141,7 @@ impl Keeper {
         self.settle(outcome);
     }
 
-    /// Keeps nothing, because no client will ask for it.
+    /// Drops the call without an outcome, because no client will request it.
     fn give_up(&self) {
         self.exchange.context.parked.remove(self.parked.number);
         self.settle(unavailable(
@@ -159,7 +159,7 @@ impl Keeper {
             state.record = None;
             std::mem::take(&mut state.open)
         };
-        // What is still open is never answered, because the call is over.
+        // Open questions are never answered, because the call is over.
         drop(open);
         self.parked.has_changed();
     }
@@ -196,18 +196,19 @@ impl Keeper {
         }
     }
 
-    /// Lets the client be told of the open questions.
+    /// Publishes the open questions to the client.
     fn publish(&mut self) {
         let mut state = self.parked.state.lock();
         state.drop_withdrawn();
         if state.open.is_empty() {
             return;
         }
-        // Until it is answered the server asks nothing more in this call: others have their turn.
+        // Until the client answers, the server asks nothing more in this call, so let other calls
+        // have their turn.
         if let Some(turn) = &self.parked.turn {
             turn.give();
         }
-        // What comes late is asked for in the next round: the client has the questions of this one.
+        // The client already has the questions of this round; later ones are asked in the next round.
         if !state.is_published() {
             state.publish(Instant::now() + self.exchange.context.park_for);
         }
@@ -216,7 +217,8 @@ impl Keeper {
         self.parked.has_changed();
     }
 
-    /// Answers what the client did not answer in time. False if an answer came at the last moment.
+    /// Answers the questions that the client did not answer in time. Returns false if an answer
+    /// came at the last moment.
     fn expire(&self) -> bool {
         let open: Vec<_> = {
             let mut state = self.parked.state.lock();
@@ -236,7 +238,7 @@ impl Keeper {
     }
 }
 
-/// Waits until a time; forever without one.
+/// Waits until a time, or forever if there is none.
 async fn at(time: Option<Instant>) {
     match time {
         Some(time) => time::sleep_until(time).await,

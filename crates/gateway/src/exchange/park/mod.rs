@@ -1,8 +1,8 @@
-//! A modern client in front of a legacy server: a call in whose middle the server asks is parked until
-//! the client comes back with answers. It is never run twice (G4, G5, G7).
+//! A modern client of a legacy server. If the server asks a question during a call, the call is
+//! parked until the client retries with answers. The call is never run twice (G4, G5, G7).
 //!
-//! The call belongs to the gateway from the first question on. A task holds it, collects what the server
-//! asks, and gives it up when the client does not come back in time. Requests of the client only wait for it.
+//! From the first question on, a task owns the call. It collects the server's questions, and gives
+//! the call up if the client does not return in time. Requests of the client only wait for it.
 
 mod keeper;
 mod parked_call;

@@ -26,25 +26,25 @@ pub(super) struct ParkedCall {
     pub(super) number: u64,
     pub(super) caller: Option<Box<str>>,
     pub(super) server: ServerId,
-    /// The tool, prompt or resource, as the client names it.
+    /// The client's name of the tool, prompt or resource.
     name: Option<Box<str>>,
     pub(super) state: Mutex<ParkState>,
-    /// Told to all who wait, in the order in which they came, when something happened.
+    /// Notifies all waiting requests of a change, in the order in which they came.
     pub(super) changed: Notify,
-    /// What the server speaks.
+    /// The revision of the server.
     revision: Revision,
     /// Its turn among the calls of its process.
     pub(super) turn: Option<Arc<Turn>>,
 }
 
-/// A question that is not answered yet. Its text is kept once, as the server wrote it.
+/// A question that is not answered yet. Its text is stored once, as the server wrote it.
 pub(super) struct OpenQuestion {
     number: usize,
     pub(super) ask: RelayAsk,
 }
 
 impl OpenQuestion {
-    /// Its key among the `inputRequests` of the client.
+    /// Its key in the `inputRequests` of the client.
     fn key(&self) -> String {
         format!("ask-{}", self.number)
     }
@@ -60,19 +60,19 @@ pub(super) struct ParkState {
     asked: usize,
     /// The open questions, oldest first.
     pub(super) open: Vec<OpenQuestion>,
-    /// When the open questions are given up; `None` while the client cannot answer, because it was
-    /// told of none or the server works on its answers.
+    /// When the open questions are given up. `None` while the client cannot answer, because it has
+    /// not received them or the server works on its answers.
     pub(super) answered_by: Option<Instant>,
-    /// When the client was told of questions last, and how often it was.
+    /// When questions were last sent to the client, and how often this happened.
     published: Option<Instant>,
     steps: u32,
     pub(super) outcome: Option<RelayReply>,
-    /// The request that is told of progress; `None` while no client waits for the call.
+    /// The request that gets progress; `None` while no client waits for the call.
     pub(super) request: Option<Arc<FrontRequest>>,
     /// The record of the newest request, if a recorder is set.
     pub(super) record: Option<Arc<RequestRecord>>,
     pub(super) waiters: usize,
-    /// No client will ask for it: the client cancelled it, or the gateway closes.
+    /// Set when no client will request the call again: the client cancelled it, or the gateway closes.
     pub(super) is_given_up: bool,
 }
 
@@ -85,38 +85,38 @@ impl ParkState {
         }
         self.asked += 1;
         let number = self.asked;
-        // Most calls have one, and may wait for long.
+        // Most calls have one question, which may wait for long.
         self.open.reserve_exact(1);
         self.open.push(OpenQuestion { number, ask });
     }
 
-    /// Whether the client may be told of the open questions.
+    /// Whether the open questions may be sent to the client.
     pub(super) fn is_published(&self) -> bool {
         self.answered_by.is_some()
     }
 
-    /// Tells the client of the open questions, which it may answer until then.
+    /// Sends the open questions to the client, which may answer them until this time.
     pub(super) fn publish(&mut self, answered_by: Instant) {
         self.answered_by = Some(answered_by);
         self.published = Some(Instant::now());
         self.steps += 1;
         self.round += 1;
-        // All who wait are told now, and their requests are over.
+        // All waiting requests are answered now and are over.
         self.request = None;
     }
 
-    /// A request waits for what comes of the call, and is told of progress.
+    /// Sets the request that waits for the outcome and gets progress.
     pub(super) fn is_awaited_by(&mut self, request: &Arc<FrontRequest>) {
         self.request = Some(Arc::clone(request));
         self.record.clone_from(&request.record);
     }
 
-    /// Whether answers of this round are wanted.
+    /// Whether the call waits for answers of this round.
     fn awaits(&self, round: u32) -> bool {
         self.outcome.is_none() && self.is_published() && self.round == round
     }
 
-    /// Forgets what the server has taken back.
+    /// Drops the questions that the server has withdrawn.
     pub(super) fn drop_withdrawn(&mut self) {
         self.open.retain(|open| !open.ask.is_withdrawn());
     }
@@ -155,7 +155,7 @@ impl ParkedCall {
         self.changed.notify_waiters();
     }
 
-    /// The questions that the client is to answer, as a person sees them.
+    /// The questions that the client has to answer, in a form for display.
     pub(super) fn questions(&self) -> Vec<WaitingQuestion> {
         let state = self.state.lock();
         let (Some(answered_by), Some(published)) = (state.answered_by, state.published) else {
@@ -179,18 +179,18 @@ impl ParkedCall {
         state.open.iter().map(view).collect()
     }
 
-    /// Gives the call up, even if a client waits for it.
+    /// Gives up the call, even if a client waits for it.
     pub(super) fn give_up(&self) {
         self.state.lock().is_given_up = true;
         self.has_changed();
     }
 
-    /// Hands answers to the server. A retry of an earlier round changes nothing (G5); where some are
-    /// missing, they are asked for again (G7).
+    /// Passes answers to the server. A retry of an earlier round changes nothing (G5). Missing
+    /// answers are asked for again (G7).
     pub(super) fn take_answers(&self, request: &Arc<FrontRequest>, round: u32, again_by: Instant) {
         let mut state = self.state.lock();
         if !state.awaits(round) {
-            // Another retry was faster. While the client is asked again, others have their turn.
+            // Another retry came first. While the client is asked again, let other calls have their turn.
             if state.is_published()
                 && let Some(turn) = &self.turn
             {
@@ -219,8 +219,8 @@ impl ParkedCall {
         if state.open.is_empty() {
             state.answered_by = None;
         } else {
-            // The server has to wait for the rest, so others have their turn. The client is asked again
-            // at once.
+            // The server has to wait for the missing answers, so let other calls have their turn.
+            // The client is asked again at once.
             state.answered_by = Some(again_by);
             state.request = None;
             if let Some(turn) = &self.turn {
@@ -232,7 +232,7 @@ impl ParkedCall {
         self.has_changed();
     }
 
-    /// What the client is told of the open questions.
+    /// The `input_required` result with the open questions.
     pub(super) fn input_required(
         &self,
         context: &Context,

@@ -1,4 +1,4 @@
-//! Requests of a client for a parked call: the first one, and the retries with answers.
+//! A client's requests for a parked call: the first one, and the retries with answers.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
     upstream::OpenCall,
 };
 
-/// Which parked call a request comes back to.
+/// Identifies the parked call that a request retries.
 pub(crate) struct Parked<'a> {
     pub(crate) node: u64,
     pub(crate) number: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Parked<'a> {
     pub(crate) server: &'a str,
 }
 
-/// Runs a call of a modern client on a legacy server, until it is done or something is asked.
+/// Runs a call of a modern client on a legacy server, until it is done or the server asks a question.
 pub(crate) async fn run(exchange: Exchange) -> RelayReply {
     let mut open = match exchange.enter().await {
         Ok(open) => open,
@@ -56,7 +56,7 @@ pub(super) fn failed(exchange: &Exchange, raw: Box<serde_json::value::RawValue>)
     visit::reply(exchange, &raw).unwrap_or_else(|| exchange.finish(&Answer::Error(raw)))
 }
 
-/// A question that the client can be asked. Others are refused (G8).
+/// Returns the question if the client can be asked; otherwise refuses it (G8).
 pub(super) fn admitted(exchange: &Exchange, ask: RelayAsk) -> Option<RelayAsk> {
     let question = Question::of_ask(&ask);
     let request = &exchange.request;
@@ -72,7 +72,7 @@ pub(super) fn admitted(exchange: &Exchange, ask: RelayAsk) -> Option<RelayAsk> {
     None
 }
 
-/// Parks a call, and waits for the first thing to tell the client.
+/// Parks a call, and waits for the first reply to send to the client.
 async fn park(
     exchange: Exchange,
     mut call: UpstreamCall,
@@ -104,12 +104,12 @@ async fn park(
     }
     let waiting = Waiting::new(&parked);
     let mut keeper = Keeper::new(parked, exchange, open, call);
-    // It ends with the call, when its time is up, or when the gateway closes.
+    // The task ends with the call, at its deadline, or when the gateway closes.
     tokio::spawn(async move { keeper.keep().await });
     waiting.wait(&context, &request).await
 }
 
-/// Takes the answers of a client that comes back, and waits for what comes of them.
+/// Passes the answers of a retry to the server, and waits for the next reply.
 pub(crate) async fn resume(
     context: &Arc<Context>,
     request: &Arc<FrontRequest>,

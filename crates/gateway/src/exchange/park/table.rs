@@ -19,43 +19,45 @@ use turnbuckle_server::Reject;
 use super::parked_call::ParkedCall;
 use crate::observe::WaitingQuestion;
 
-/// How many calls are parked in one process.
+/// How many calls may be parked in one process.
 pub(crate) const MAX_PARKED: usize = 1_024;
 
-/// How many of them belong to one caller.
+/// How many calls of one caller may be parked.
 const MAX_PER_CALLER: usize = 16;
 
-/// How many of them belong to one server.
+/// How many calls to one server may be parked.
 const MAX_PER_SERVER: usize = 32;
 
 /// How many outcomes are kept for clients that lost the answer.
 const MAX_KEPT: usize = 1_024;
 
-/// The same in bytes.
+/// How many bytes of outcomes are kept.
 const MAX_KEPT_BYTES: usize = 64 * 1024 * 1024;
 
-/// The same for one caller. The newest outcome of a caller is kept whatever its size.
+/// How many bytes of one caller's outcomes are kept. The newest outcome of a caller is kept
+/// whatever its size.
 const MAX_KEPT_BYTES_OF_CALLER: usize = 8 * 1024 * 1024;
 
-/// With how many others capabilities are compared. Clients of one kind declare the same.
+/// How many others capabilities are compared with. Clients of one kind declare the same ones.
 const MAX_COMPARED: usize = 16;
 
-/// The calls that wait for answers, and the outcomes of those that are over.
+/// The calls that wait for answers, and the outcomes of calls that have ended.
 pub(crate) struct ParkTable {
-    /// Which process this is.
+    /// The number of this process.
     node: OnceLock<u64>,
     next: AtomicU64,
     calls: Mutex<ParkedCalls>,
-    /// What clients of parked calls can be asked, each once: many of them declare the same.
+    /// The capabilities of clients with parked calls. Equal ones are stored once, because many
+    /// clients declare the same.
     capabilities: Mutex<Vec<Weak<ClientCapabilities>>>,
-    /// Told when the gateway closes.
+    /// Notified when the gateway closes.
     closed: Notify,
 }
 
 #[derive(Default)]
 struct ParkedCalls {
     open: BTreeMap<u64, Arc<ParkedCall>>,
-    /// Oldest first.
+    /// Ordered from oldest to newest.
     kept: IndexMap<u64, KeptOutcome>,
     is_closed: bool,
 }
@@ -79,18 +81,20 @@ impl Default for ParkTable {
 }
 
 impl ParkTable {
-    /// Which process this is. It tells processes apart and is no secret, so a simulation may choose it.
+    /// The number of this process. It distinguishes processes and is not secret, so a simulation
+    /// may choose it.
     pub(crate) fn node(&self) -> u64 {
         *self.node.get_or_init(jitter::random)
     }
 
-    /// Says by which number other replicas know this process. It counts before the first call.
+    /// Sets the number under which other replicas know this process. It must be called before the
+    /// first call.
     #[cfg(feature = "http")]
     pub(crate) fn set_node(&self, node: u64) {
         let _ = self.node.set(node);
     }
 
-    /// The questions that wait for their clients.
+    /// The questions that wait for answers of their clients.
     pub(crate) fn waiting(&self) -> Vec<WaitingQuestion> {
         let calls: Vec<_> = self.calls.lock().open.values().cloned().collect();
         calls.iter().flat_map(|call| call.questions()).collect()
@@ -101,7 +105,7 @@ impl ParkTable {
         self.calls.lock().open.len()
     }
 
-    /// Enters a call, if there is room for it.
+    /// Registers a call, if the limits allow it.
     pub(super) fn enter(
         &self,
         caller: Option<&str>,
@@ -134,11 +138,11 @@ impl ParkTable {
         Ok(call)
     }
 
-    /// Capabilities as those given, which other parked calls may have too.
+    /// Returns capabilities equal to the given ones, shared with other parked calls if possible.
     pub(crate) fn share(&self, own: &Arc<ClientCapabilities>) -> Arc<ClientCapabilities> {
         let mut known = self.capabilities.lock();
         known.retain(|other| other.strong_count() > 0);
-        // Clients may declare much that differs in its last byte only.
+        // Limit the comparisons: large capabilities may differ only in the last byte.
         let latest = known.iter().rev().take(MAX_COMPARED);
         let mut others = latest.filter_map(Weak::upgrade);
         if let Some(same) = others.find(|other| other == own) {
@@ -148,7 +152,7 @@ impl ParkTable {
         Arc::clone(own)
     }
 
-    /// The call with this number, which waits or is over.
+    /// The call with this number, whether it is still waiting or has ended.
     pub(super) fn find(&self, number: u64) -> Option<Arc<ParkedCall>> {
         let calls = self.calls.lock();
         if let Some(call) = calls.open.get(&number) {
@@ -158,13 +162,13 @@ impl ParkTable {
         (kept.until > Instant::now()).then(|| Arc::clone(&kept.call))
     }
 
-    /// Forgets a call.
+    /// Removes a call.
     pub(super) fn remove(&self, number: u64) {
         let removed = self.calls.lock().open.remove(&number);
         drop(removed);
     }
 
-    /// Keeps the outcome of a call for a client that lost the answer and comes back for it.
+    /// Keeps the outcome of a call, for a client that lost the answer and requests it again.
     pub(super) fn keep(&self, number: u64, bytes: usize, time: Duration) {
         let now = Instant::now();
         let mut calls = self.calls.lock();
@@ -180,13 +184,13 @@ impl ParkTable {
         drop(calls);
     }
 
-    /// Forgets outcomes that were kept for long enough.
+    /// Drops outcomes that were kept for long enough.
     pub(crate) fn tidy(&self) {
         let dropped = self.calls.lock().forget_old(Instant::now());
         drop(dropped);
     }
 
-    /// Gives up all calls, and takes no more.
+    /// Gives up all calls, and refuses new ones.
     pub(crate) fn close(&self) {
         let open: Vec<_> = {
             let mut calls = self.calls.lock();
@@ -223,7 +227,7 @@ impl ParkedCalls {
             .collect()
     }
 
-    /// Takes out what is too much, with the newest at the end.
+    /// Removes outcomes beyond the limits. The newest outcome is the last one.
     fn make_room(&mut self) -> Vec<KeptOutcome> {
         let mut dropped = Vec::new();
         let Some((_, newest)) = self.kept.last() else {
@@ -234,7 +238,7 @@ impl ParkedCalls {
         let mut own: usize = self.sizes(is_own);
         while own > MAX_KEPT_BYTES_OF_CALLER {
             let oldest = self.kept.values().position(is_own);
-            // The newest stays.
+            // Keep the newest outcome.
             let Some(place) = oldest.filter(|place| place + 1 < self.kept.len()) else {
                 break;
             };

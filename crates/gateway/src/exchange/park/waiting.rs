@@ -7,8 +7,8 @@ use turnbuckle_server::RelayReply;
 use super::parked_call::ParkedCall;
 use crate::{exchange::call::Context, translate::FrontRequest};
 
-/// A request that waits for what comes of a parked call. If the last one goes away without an answer,
-/// the call is given up (G15).
+/// A request that waits for the outcome of a parked call. If the last such request ends without a
+/// reply, the call is given up (G15).
 pub(super) struct Waiting {
     parked: Arc<ParkedCall>,
     is_answered: bool,
@@ -26,7 +26,7 @@ impl Waiting {
     pub(super) async fn wait(self, context: &Context, request: &FrontRequest) -> RelayReply {
         let parked = Arc::clone(&self.parked);
         loop {
-            // What happens from here on is heard.
+            // Register before checking, so that no change is missed.
             let changed = parked.changed.notified();
             let reply = {
                 let state = self.parked.state.lock();
@@ -45,7 +45,7 @@ impl Waiting {
         }
     }
 
-    /// The client is told this, and does not give the call up by going away.
+    /// Marks the request as answered, so that dropping it does not give the call up.
     pub(super) fn answered(mut self, reply: RelayReply) -> RelayReply {
         self.is_answered = true;
         reply
@@ -57,7 +57,7 @@ impl Drop for Waiting {
         let mut state = self.parked.state.lock();
         state.waiters -= 1;
         if !self.is_answered && state.waiters == 0 && state.outcome.is_none() {
-            // A retry that is cancelled cancels the call, also while its questions are open.
+            // A cancelled retry cancels the call, even while its questions are open.
             drop(state);
             self.parked.give_up();
         }

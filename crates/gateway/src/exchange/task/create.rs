@@ -25,7 +25,7 @@ use crate::{
     upstream::{Lane, Member},
 };
 
-/// How long a task is kept that was over when it began.
+/// How long a task is kept that was already over when it was created.
 const FINISHED_TTL_MS: u64 = 600_000;
 
 pub(super) fn undeclared() -> RelayReply {
@@ -63,8 +63,8 @@ pub(in crate::exchange) fn becomes_task(exchange: &Exchange) -> Result<bool, Rel
     }
 }
 
-/// Runs a call of a modern client as a task of a legacy server. A server that answers at once gives its
-/// result.
+/// Runs a call of a modern client as a task of a legacy server. If the server answers immediately,
+/// returns its result.
 pub(in crate::exchange) async fn create(exchange: Exchange) -> RelayReply {
     let mut open = match exchange.enter().await {
         Ok(open) => open,
@@ -81,7 +81,7 @@ pub(in crate::exchange) async fn create(exchange: Exchange) -> RelayReply {
             Some(RelayEvent::Error(raw)) => exchange.finish(&Answer::Error(raw)),
             Some(RelayEvent::Lost(error)) => exchange.finish(&Answer::Lost(error)),
             Some(RelayEvent::Ask(ask)) => {
-                // What a task asks is asked when its result is waited for.
+                // A task asks questions only while its result is being waited for.
                 let question = Question::new(ask.method(), ask.params().map(Raw::from));
                 ask.refuse(&refusal(&question));
                 continue;
@@ -102,7 +102,7 @@ fn created(exchange: &Exchange, raw: Box<RawValue>) -> RelayReply {
     }
 }
 
-/// The result of a modern server that is a task, as its client reads it; `None` if it is another.
+/// Translates a task result of a modern server for its client; `None` if the result is not a task.
 pub(in crate::exchange) fn created_by_modern(
     exchange: &Exchange,
     raw: &RawValue,
@@ -128,7 +128,7 @@ pub(in crate::exchange) fn created_by_modern(
     Some(written(&LegacyCreateTaskResult::from(task)))
 }
 
-/// The reply of a legacy server to a legacy client, with the id of its task sealed if it is one.
+/// The reply of a legacy server to a legacy client. If it contains a task, the task's id is sealed.
 pub(in crate::exchange) fn created_in_session(
     exchange: &Exchange,
     reply: RelayReply,
@@ -155,8 +155,8 @@ pub(in crate::exchange) fn created_in_session(
     }
 }
 
-/// A call of a legacy client that was to become a task, and whose modern server gave its result at once:
-/// a task that is over (G31).
+/// Makes a completed task from the immediate result of a modern server, for a legacy client that
+/// requested a task (G31).
 pub(in crate::exchange) fn finished(exchange: &Exchange, reply: RelayReply) -> RelayReply {
     let RelayReply::Result(result) = &reply else {
         return reply;
@@ -201,13 +201,14 @@ fn written(result: &LegacyCreateTaskResult) -> RelayReply {
     RelayReply::Result(json!(result).to_string().into_bytes())
 }
 
-/// Whether a server knows its tasks in this session only. A process is a session, whatever its revision:
-/// another process of the same server does not have its tasks, or has others under the same ids.
+/// Whether a server knows its tasks in this session only. A process is a session, whatever its
+/// revision: another process of the same server does not have its tasks, or has others under the
+/// same ids.
 fn knows_in_session(member: &Member, lane: &Lane) -> bool {
     !lane.revision().is_modern() || member.plan.spec.is_process()
 }
 
-/// Knows a task from now on. Gives the id that the client sees.
+/// Registers a new task. Returns the id for the client.
 fn enter(
     exchange: &Exchange,
     own: &str,
@@ -222,7 +223,7 @@ fn enter(
         lane = Some(TaskLane::of(&exchange.member, &exchange.lane));
         TaskId::of_session(context, server, &exchange.lane, own)
     } else if exchange.member.plan.spec.is_pipe() && context.has_replicas() {
-        // A server inside the gateway: each replica has one, and they may share their tasks or not.
+        // A server inside the gateway: each replica has one, and they may or may not share their tasks.
         TaskId::of_mounted(context, server, own)
     } else {
         TaskId::of_server(server, own)

@@ -1,4 +1,5 @@
-//! Calls for which a legacy client asked for a task and the modern server answered directly.
+//! Completed tasks, for calls that a modern server answered immediately although a legacy client
+//! requested a task.
 
 use serde_json::value::RawValue;
 use turnbuckle_protocol::{LegacyTask, Revision, Task, TaskStatus, envelope::Raw};
@@ -11,17 +12,17 @@ use super::{
 };
 use crate::translate;
 
-/// A task for a result that came at once.
+/// A task whose result was there immediately.
 #[derive(Clone)]
 pub(super) struct Finished {
-    /// The task, as 2025-11-25 writes it.
+    /// The task in the form of 2025-11-25.
     pub(super) task: String,
-    /// What `tasks/result` answers.
+    /// The result for `tasks/result`.
     pub(super) result: Vec<u8>,
 }
 
 impl Finished {
-    /// Serves a request about it by a legacy client.
+    /// Serves a legacy client's request about the task.
     pub(super) fn serve(&self, method: &str, sealed: &str) -> RelayReply {
         match method {
             "tasks/result" => {
@@ -41,7 +42,7 @@ impl Finished {
         }
     }
 
-    /// Serves a request about it by another replica of the gateway, which asks as a modern client does.
+    /// Serves a request from another replica of the gateway, which asks like a modern client.
     pub(super) fn serve_modern(&self, method: &str, sealed: &str) -> RelayReply {
         if method != "tasks/get" {
             return acknowledged();
@@ -54,7 +55,7 @@ impl Finished {
             return unreadable();
         };
         let mut task = Task::from(task);
-        // tasks: what a tool reports as its failure is a result like any other.
+        // tasks: a tool's failure is a result like any other, so the task has completed.
         task.status = TaskStatus::Completed;
         let (from, to) = (Revision::LATEST_LEGACY, Revision::LATEST);
         match translate::result("tools/call", raw, from, to, None).map(String::from_utf8) {

@@ -1,7 +1,8 @@
-//! `notifications/tasks` for a subscription of a modern client.
+//! Sends `notifications/tasks` for a subscription of a modern client.
 //!
-//! Servers of both eras are asked how a task is doing, as often as they wish to be asked: sessions need not
-//! tell of changes, and what they tell does not have the result in it.
+//! Servers of both eras are polled for the status of a task, at the interval that they propose.
+//! Sessions need not send notifications of changes, and those notifications do not contain the
+//! result.
 
 use std::{
     collections::HashSet,
@@ -30,19 +31,19 @@ use crate::{exchange::call::Context, translate::FrontRequest, upstream::Member};
 /// How many tasks one subscription may name.
 const MAX_FOLLOWED: usize = 32;
 
-/// The pause in milliseconds after a server first failed to say how a task is doing. It doubles with each
-/// failure in a row, up to the longest time between two looks.
+/// The pause, in milliseconds, after a server first failed to return the status of a task. It
+/// doubles with each failure in a row, up to the longest polling interval.
 const FIRST_PAUSE: u64 = 1_000;
 
-/// How often the pause doubles at most.
+/// How many times the pause doubles at most.
 const MAX_DOUBLINGS: u32 = 10;
 
-/// What the gateway has at the moment; `None` after its end.
+/// The current parts of the gateway; `None` after it has ended.
 type Parts = Option<(Arc<Context>, Vec<Arc<Member>>)>;
 
 type Now = dyn Fn() -> BoxFuture<'static, Parts> + Send + Sync;
 
-/// Follows tasks for as long as the stream is kept. `None` if the client does not know tasks.
+/// Follows tasks until the stream is dropped. Returns `None` if the client does not support tasks.
 pub(crate) fn follow(
     now: impl Fn() -> BoxFuture<'static, Parts> + Send + Sync + 'static,
     request: &RelayedRequest<'_>,
@@ -74,7 +75,7 @@ pub(crate) fn follow(
     Some(RelayTasks::new(accepted, Box::pin(FollowedTasks(watched))))
 }
 
-/// Waits for a change: what is told of it, and the task to follow on.
+/// Waits for a change. Returns the notification, and the task to continue with.
 type Watch = BoxFuture<'static, Option<(RawText, FollowedTask)>>;
 
 struct FollowedTasks(Vec<Watch>);
@@ -105,9 +106,9 @@ impl Stream for FollowedTasks {
 struct FollowedTask {
     now: Arc<Now>,
     request: Arc<FrontRequest>,
-    /// What was told last.
+    /// The last notification.
     last: Option<RawText>,
-    /// How often in a row the server did not say how the task is doing.
+    /// How many times in a row the server failed to return the status.
     failures: u32,
     pause: Duration,
     is_over: bool,
@@ -118,7 +119,7 @@ impl FollowedTask {
         Box::pin(self.change())
     }
 
-    /// Waits until there is something new; `None` if nothing more will come.
+    /// Waits until the task has changed. Returns `None` if no change will follow.
     async fn change(mut self) -> Option<(RawText, Self)> {
         while !self.is_over {
             time::sleep(self.pause).await;
@@ -128,7 +129,7 @@ impl FollowedTask {
                 return None;
             }
             let RelayReply::Result(result) = reply else {
-                // A server that starts again may still have it.
+                // The server may still have the task after a restart.
                 self.pause = pause_after(self.failures);
                 self.failures = self.failures.saturating_add(1);
                 continue;
@@ -142,7 +143,7 @@ impl FollowedTask {
             if last == Some(params.raw().get()) {
                 continue;
             }
-            // Nothing is compared with the last one, which may be large.
+            // After the end, nothing is compared with the last notification, which may be large.
             self.last = (!self.is_over).then(|| params.clone());
             return Some((params, self));
         }
@@ -150,7 +151,7 @@ impl FollowedTask {
     }
 }
 
-/// Whether a task will never be known: asking again is of no use.
+/// Whether the error is permanent, so that polling again is useless.
 fn is_final(reply: &RelayReply) -> bool {
     match reply {
         RelayReply::Error(number, _) => *number == code::INVALID_PARAMS,
@@ -159,12 +160,12 @@ fn is_final(reply: &RelayReply) -> bool {
     }
 }
 
-/// The pause after a server failed to answer, when it had failed this often before.
+/// The pause after a failure, if the server had failed this often before.
 fn pause_after(failures: u32) -> Duration {
     pause(Some(FIRST_PAUSE << failures.min(MAX_DOUBLINGS)))
 }
 
-/// The params of the notification: a task, and not a result.
+/// The params of the notification, made from a result that contains a task.
 fn params(result: &[u8]) -> Option<RawText> {
     let raw: &RawValue = serde_json::from_slice(result).ok()?;
     let edit = Edit::new(Raw::from(raw))

@@ -1,4 +1,4 @@
-//! The ids of tasks, as clients see them.
+//! The sealed ids of tasks that clients see.
 
 use std::time::Duration;
 
@@ -8,30 +8,30 @@ use turnbuckle_session::round::RequestDigest;
 
 use crate::{exchange::call::Context, translate::FrontRequest, upstream::Lane};
 
-/// How long an id can be used: longer than a server keeps a task.
+/// How long an id is valid: longer than a server keeps a task.
 const ID_LASTS: Duration = Duration::from_hours(24 * 7);
 
-/// Used in place of the number of a session if the task belongs to a process of the gateway, and not to
-/// one session. Real numbers never get this large.
+/// Used instead of a session number if the task belongs to a process of the gateway and not to one
+/// session. Real numbers never get this large.
 const NO_SESSION: u64 = u64::MAX;
 
-/// The same for a task that its server may know in every session, also in those of other processes of
-/// the gateway. The process that began it is asked first.
+/// Used instead of a session number if the server may know the task in every session, including
+/// those of other processes of the gateway. The process that created the task is asked first.
 const ANY_SESSION: u64 = u64::MAX - 1;
 
-/// What the id of a task means.
+/// The content of a sealed task id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct TaskId {
     pub(super) server: String,
-    /// The session that it runs in, for a legacy server or a process: the process of the gateway, and the
-    /// number of the session in it.
+    /// The session that the task runs in, for a legacy server or a process: the process of the
+    /// gateway, and the number of the session in it.
     session: Option<(u64, u64)>,
     /// The server's own id.
     pub(super) own: String,
 }
 
 impl TaskId {
-    /// The id of a task that its server knows in this session only, or in this process.
+    /// The id of a task that its server knows only in this session or process.
     pub(super) fn of_session(context: &Context, server: &str, lane: &Lane, own: &str) -> Self {
         Self {
             server: server.to_owned(),
@@ -49,8 +49,8 @@ impl TaskId {
         }
     }
 
-    /// The id of a task that its server knows in every session of this process of the gateway, and perhaps
-    /// in those of others.
+    /// The id of a task that its server knows in every session of this process of the gateway, and
+    /// perhaps in sessions of other processes.
     pub(super) fn of_mounted(context: &Context, server: &str, own: &str) -> Self {
         Self {
             server: server.to_owned(),
@@ -59,7 +59,7 @@ impl TaskId {
         }
     }
 
-    /// The id of a task that no server knows, but this process of the gateway.
+    /// The id of a task that only this process of the gateway knows.
     pub(super) fn of_process(context: &Context, server: &str, own: &str) -> Self {
         Self {
             server: server.to_owned(),
@@ -68,22 +68,24 @@ impl TaskId {
         }
     }
 
-    /// The process of the gateway that has its session, if that is another one.
+    /// The process of the gateway that has the session, if it is not this one.
     pub(super) fn other_node(&self, context: &Context) -> Option<u64> {
         let (node, _) = self.session?;
         (node != context.parked.node()).then_some(node)
     }
 
-    /// Whether it was begun by a process of the gateway that has ended, and its server may still have it.
+    /// Whether the process of the gateway that created the task has ended, while its server may
+    /// still have the task.
     pub(super) fn is_left_by(&self, context: &Context, node: u64, request: &FrontRequest) -> bool {
         let is_mounted = matches!(self.session, Some((_, ANY_SESSION)));
         is_mounted && !context.other_replicas(request).contains(&node)
     }
 
-    /// The number of its session, if it has one here. An error if no server can know the task any more.
+    /// The number of the session, if it belongs to this process. Returns an error if no server can
+    /// know the task any more.
     pub(super) fn session(&self, context: &Context) -> Result<Option<u64>, Reject> {
         match self.session {
-            // Where the process has ended that began it, its server may still have the task.
+            // Even if the process that created it has ended, the server may still have the task.
             None | Some((_, ANY_SESSION)) => Ok(None),
             Some((node, _)) if node != context.parked.node() => Err(Reject::invalid_params(
                 "the task is gone: the gateway that ran it has ended",
@@ -95,12 +97,12 @@ impl TaskId {
         }
     }
 
-    /// The id that a caller sees.
+    /// Seals the id for a caller.
     pub(super) fn seal(&self, context: &Context, caller: Option<&str>) -> Result<String, Reject> {
         context.sealer.seal(self, caller, digest(), ID_LASTS)
     }
 
-    /// What the id in the params of a request means.
+    /// Opens the sealed id in the params of a request.
     pub(super) fn open(
         context: &Context,
         request: &FrontRequest,
@@ -115,7 +117,7 @@ impl TaskId {
     }
 }
 
-/// The error for an id that is not one of this caller.
+/// The error for an id that this caller does not have.
 pub(super) fn unknown() -> Reject {
     Reject::invalid_params("there is no such task")
 }

@@ -1,5 +1,5 @@
-//! Tasks of a legacy server for a modern client: the extension in front, `task` params and
-//! `tasks/result` behind (G18).
+//! Tasks of a legacy server for a modern client: the client uses the extension, and the server gets
+//! `task` params and `tasks/result` (G18).
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,10 +21,10 @@ use super::{
 };
 use crate::translate::{self, Answer, Question, answer, not_offered, refusal};
 
-/// How long a server may take to say how a task is doing.
+/// How long a server may take to return the status of a task.
 const STATUS_WITHIN: Duration = Duration::from_mins(1);
 
-/// How long a server may take to ask after `tasks/result` was called.
+/// How long to wait for questions of the server after `tasks/result` was called.
 const ASKS_WITHIN: Duration = Duration::from_millis(500);
 
 /// The status of a task of a legacy server, unchanged.
@@ -35,7 +35,7 @@ pub(super) async fn look(call: &TaskCall) -> Result<Box<RawValue>, RelayReply> {
     }
 }
 
-/// The result that shows a task, with more members.
+/// The result that contains a task, with additional members.
 pub(super) fn shown(task: &Task, id: &str, kind: &str, more: &[(&str, String)]) -> RelayReply {
     let text = json!(task).to_string();
     let Ok(raw) = RawValue::from_string(text) else {
@@ -126,7 +126,7 @@ impl LegacyTaskCall {
             TaskStatus::Completed | TaskStatus::Failed => match send(&self.0, "tasks/result").await
             {
                 Answer::Result(raw) => {
-                    // tasks: what a tool reports as its failure is a result like any other.
+                    // tasks: a tool's failure is a result like any other, so the task has completed.
                     task.status = TaskStatus::Completed;
                     let result = self.inlined(&raw)?;
                     Ok(self.shown(&task, &[("result", result)]))
@@ -149,7 +149,7 @@ impl LegacyTaskCall {
         shown(task, &self.0.sealed, "complete", more)
     }
 
-    /// A result inside of a task, which says nothing of the task itself.
+    /// The result to include in a task, without the related-task metadata.
     fn inlined(&self, raw: &RawValue) -> Result<String, Reject> {
         let (from, to) = (self.0.lane.revision(), self.0.request.revision);
         let result = translate::result("tools/call", raw, from, to, None)?;
@@ -182,7 +182,8 @@ impl LegacyTaskCall {
     async fn cancel(&self) -> RelayReply {
         match send(&self.0, "tasks/cancel").await {
             Answer::Result(_) => acknowledged(),
-            // A task that is over stays as it is, and a client that asks for its end has it.
+            // A task that is over cannot be cancelled. The client wanted the task to end, so this
+            // is a success.
             Answer::Error(raw) => {
                 let code = Raw::from(&*raw)
                     .member("code")
@@ -204,7 +205,7 @@ impl LegacyTaskCall {
         task.is_ok_and(|task| task.status.is_terminal())
     }
 
-    /// What the task asks. Its result is waited for, which is how a session hears of it.
+    /// The questions of the task. They arrive while `tasks/result` is being waited for.
     async fn asked(&self, ttl: Option<u64>) -> String {
         let call = &self.0;
         let known = match &call.known {
@@ -228,8 +229,8 @@ impl LegacyTaskCall {
         known.input_requests()
     }
 
-    /// Waits for the result in a task, which ends with the task of the server, its session, or when the
-    /// gateway knows it no more.
+    /// Waits for `tasks/result` in a spawned task, which ends with the server's task, its session,
+    /// or when the gateway forgets the task.
     fn wait_for_result(&self, known: &Arc<KnownTask>) -> Option<tokio::task::AbortHandle> {
         let call = &self.0;
         let params = Edit::new(Raw::EMPTY_OBJECT).set_text(&["taskId"], &call.id.own);

@@ -1,5 +1,5 @@
-//! `tasks/list` of a legacy client: the tasks that the gateway knows of this caller, so that one caller
-//! does not see those of another (G31).
+//! `tasks/list` of a legacy client: the gateway's own list of this caller's tasks, so that no
+//! caller sees the tasks of another (G31).
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{exchange::call::Context, translate::FrontRequest, upstream::Member};
 
-/// How long a server may take to say how a task is doing that is listed. Replicas wait longer for each
+/// How long a server may take to return the status of a listed task. Replicas wait longer for each
 /// other than this.
 const LOOK_WITHIN: Duration = Duration::from_secs(2);
 
@@ -26,7 +26,7 @@ pub(super) async fn serve(
     request: &Arc<FrontRequest>,
     members: &[Arc<Member>],
 ) -> RelayReply {
-    // tasks: a server that cannot tell its callers apart MUST NOT list their tasks.
+    // tasks: a server that cannot distinguish its callers MUST NOT list their tasks.
     if !request.is_identified() {
         return Reject::method_not_found("tasks/list").into();
     }
@@ -37,8 +37,8 @@ pub(super) async fn serve(
     RelayReply::Result(json!(result).to_string().into_bytes())
 }
 
-/// How the tasks of the caller are doing that this process knows, oldest first. Those whose server does not
-/// say so in time are left out.
+/// The status of the caller's tasks that this process knows, oldest first. A task is left out if
+/// its server does not answer in time.
 async fn look_at_all(
     context: &Arc<Context>,
     request: &Arc<FrontRequest>,
@@ -66,7 +66,7 @@ async fn look_at_all(
     tasks.into_iter().map(|(_, task)| task).collect()
 }
 
-/// How a task is doing; `None` if its server has it no more.
+/// The status of a task; `None` if its server no longer has it.
 async fn look(
     context: &Arc<Context>,
     request: &Arc<FrontRequest>,

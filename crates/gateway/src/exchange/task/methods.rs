@@ -1,4 +1,4 @@
-//! The methods of tasks, for each combination of eras.
+//! The task methods, for each combination of eras.
 
 use std::sync::Arc;
 
@@ -33,12 +33,12 @@ pub(super) struct TaskCall {
     pub(super) known: Option<Arc<KnownTask>>,
 }
 
-/// Whether a modern client may be given tasks.
+/// Whether the client declares support for tasks.
 pub(super) fn declares(request: &FrontRequest) -> bool {
     request.capabilities.extension(TASKS_EXTENSION).is_some()
 }
 
-/// Whether a modern server has the extension.
+/// Whether a modern server supports the tasks extension.
 pub(in crate::exchange) fn has_tasks(lane: &LaneUse) -> bool {
     let can = lane.connection.server().capabilities();
     let extensions = can.and_then(|can| can.extensions.as_ref());
@@ -53,7 +53,7 @@ pub(crate) fn is_task_method(method: &str) -> bool {
     )
 }
 
-/// Serves a method that is about tasks.
+/// Serves a task method.
 pub(crate) async fn serve(
     context: Arc<Context>,
     request: FrontRequest,
@@ -85,7 +85,8 @@ pub(super) async fn serve_again(
                 return reply;
             }
         }
-        // It is asked even if it was silent for a moment: only its end makes the task one that is gone.
+        // Ask the replica even if it was silent for a moment: the task is gone only if the replica
+        // has ended.
         Some(node) if context.has_replicas() && !id.is_left_by(&context, node, &request) => {
             let task = ModernTask::at_replica(&context, node, &request, &id.server, &sealed);
             return modern_server::serve(task).await;
@@ -117,7 +118,7 @@ pub(super) async fn serve_again(
     reply
 }
 
-/// Whether the answer to a request about a task says that the task is over.
+/// Whether a reply about a task says that the task is over.
 fn says_it_is_over(method: &str, reply: &RelayReply) -> bool {
     let RelayReply::Result(result) = reply else {
         return false;
@@ -135,7 +136,7 @@ fn says_it_is_over(method: &str, reply: &RelayReply) -> bool {
 }
 
 impl TaskCall {
-    /// A request about this task.
+    /// Makes the call for a request about this task.
     pub(super) async fn of(
         context: Arc<Context>,
         request: Arc<FrontRequest>,
@@ -146,7 +147,7 @@ impl TaskCall {
         let member = members.iter().find(|it| it.id.as_str() == id.server);
         let member = Arc::clone(member.ok_or_else(unknown)?);
         let lane = match id.session(&context)? {
-            // It was known to a process that has ended.
+            // The task belonged to a process that has ended.
             None if member.plan.spec.is_process() => return Err(unknown().into()),
             None => member.lane(&request).await?,
             Some(number) => member.lane_of(number).ok_or_else(|| {

@@ -1,7 +1,7 @@
 //! Tasks for each combination of the client's and the server's era (G18, G31).
 //!
-//! The id that a client sees is sealed: it names the server, the session and the server's own id, so
-//! that it belongs to one caller and leads back to where the task runs.
+//! The id that a client sees is sealed. It contains the server, the session and the server's own
+//! id, so it belongs to one caller and identifies where the task runs.
 
 mod create;
 mod finished;

@@ -1,5 +1,5 @@
-//! A modern client and a modern server: the extension passes as it is, but for the id of the task, which
-//! belongs to one caller.
+//! A modern client of a modern server: requests of the extension are passed on unchanged, except
+//! for the task id, which belongs to one caller.
 
 use serde_json::value::RawValue;
 use turnbuckle_client::RelayEvent;
@@ -39,7 +39,7 @@ pub(super) async fn serve(call: TaskCall) -> RelayReply {
     }
 }
 
-/// The first question of a task that the client cannot be asked (G8).
+/// The first question of a task that the client has not declared support for (G8).
 fn undeclared(call: &TaskCall, raw: &RawValue) -> Option<String> {
     let asked = Raw::from(raw).member("inputRequests").map(Raw::members);
     let (capabilities, revision) = (&call.request.capabilities, call.request.revision);
@@ -50,7 +50,7 @@ fn undeclared(call: &TaskCall, raw: &RawValue) -> Option<String> {
     })
 }
 
-/// Asks a modern server about the task.
+/// Sends a request about the task to a modern server.
 pub(super) async fn send(
     call: &TaskCall,
     method: &str,

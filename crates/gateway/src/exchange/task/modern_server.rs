@@ -1,5 +1,5 @@
-//! Tasks as the extension has them, for a legacy client: `tasks/result` looks at the task until it is
-//! over, and asks the client what the task asks (G31). The tasks are at a modern server or at another
+//! Tasks of the extension for a legacy client: `tasks/result` polls the task until it is over, and
+//! asks the client the task's questions (G31). The tasks are at a modern server or at another
 //! replica of the gateway.
 
 use std::{collections::HashSet, time::Duration};
@@ -19,17 +19,17 @@ use crate::{
     translate::{self, Answer, FrontRequest, Question, Round},
 };
 
-/// How long to wait between two looks at a task whose server does not say.
+/// The polling interval for a task whose server does not propose one.
 const USUAL_POLL: Duration = Duration::from_secs(1);
 
-/// The shortest and the longest time between two looks.
+/// The shortest and the longest polling interval.
 const POLL: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(50)..=Duration::from_secs(30);
 
-/// How many questions one task may ask in all.
+/// How many questions one task may ask in total.
 const MAX_QUESTIONS: usize = 1_000;
 
-/// A task of a legacy client that is looked at as the extension has it.
+/// A legacy client's request about a task that is accessed through the extension.
 pub(super) struct ModernTask<'a> {
     request: &'a FrontRequest,
     server: &'a str,
@@ -95,7 +95,7 @@ pub(super) async fn serve(call: ModernTask<'_>) -> RelayReply {
     served.unwrap_or_else(|reply| reply)
 }
 
-/// How a task is doing, with all that the server says of it.
+/// The status of a task, with the server's full answer.
 pub(super) async fn look(call: &ModernTask<'_>) -> Result<(LegacyTask, Box<RawValue>), RelayReply> {
     let answer = call.send("tasks/get", &Round::None).await?;
     let Answer::Result(raw) = answer else {
@@ -106,12 +106,12 @@ pub(super) async fn look(call: &ModernTask<'_>) -> Result<(LegacyTask, Box<RawVa
     };
     let is_error = Raw::from(&*raw).at(&["result", "isError"]);
     if is_error.is_some_and(|said| said.get() == "true") {
-        // tasks: in 2025-11-25 a tool that reports its failure has failed.
+        // tasks: in 2025-11-25 the status of a task whose tool failed is `failed`.
         task.status = TaskStatus::Failed;
     }
     task.meta = None;
     let mut legacy = LegacyTask::from(task);
-    // What belongs to the task and not to its state is said by `tasks/result`.
+    // Members that belong to the task and not to its status are returned by `tasks/result`.
     legacy.other = turnbuckle_protocol::OtherMembers::new();
     Ok((legacy, raw))
 }
@@ -145,13 +145,13 @@ async fn cancel(call: &ModernTask<'_>) -> Result<RelayReply, RelayReply> {
     }
     let (mut task, _) = look(call).await?;
     if !task.status.is_terminal() {
-        // The server has noted it, and a session is told so at once.
+        // The server has accepted the cancellation, and a session expects the new status immediately.
         task.status = TaskStatus::Cancelled;
     }
     Ok(shown(call, task))
 }
 
-/// Waits for the end of a task, and asks the client what it asks meanwhile.
+/// Waits for the end of a task, and asks the client the task's questions meanwhile.
 async fn result(call: &ModernTask<'_>) -> Result<RelayReply, RelayReply> {
     let mut asked = HashSet::new();
     loop {
@@ -169,13 +169,13 @@ async fn result(call: &ModernTask<'_>) -> Result<RelayReply, RelayReply> {
     }
 }
 
-/// The time between two looks at a task whose server wishes this many milliseconds.
+/// The polling interval if the server proposes this many milliseconds.
 pub(super) fn pause(wish: Option<u64>) -> Duration {
     let pause = wish.map_or(USUAL_POLL, Duration::from_millis);
     pause.clamp(*POLL.start(), *POLL.end())
 }
 
-/// What a task that is over gave.
+/// The result or error of a task that is over.
 fn ended(call: &ModernTask<'_>, raw: Raw<'_>) -> RelayReply {
     let (from, to) = (call.revision(), call.request.revision);
     if let Some(error) = raw.member("error") {
@@ -184,7 +184,7 @@ fn ended(call: &ModernTask<'_>, raw: Raw<'_>) -> RelayReply {
     let Some(result) = raw.member("result") else {
         return Reject::internal("the task ended without a result").into();
     };
-    // The result of a task says its type, or is a plain one.
+    // The result in a task may or may not state its type.
     let translated = translate::result("tools/call", result.value(), from, to, None);
     let related = translated.and_then(|result| {
         let raw = serde_json::from_slice::<&RawValue>(&result);
@@ -199,7 +199,7 @@ fn ended(call: &ModernTask<'_>, raw: Raw<'_>) -> RelayReply {
     }
 }
 
-/// Asks the client what is new, one after the other, and tells the server.
+/// Asks the client the new questions one by one, and passes the answers to the server.
 async fn ask(
     call: &ModernTask<'_>,
     raw: Raw<'_>,
@@ -208,7 +208,8 @@ async fn ask(
     let request = call.request;
     let questions = raw.member("inputRequests").map(Raw::members);
     for (key, entry) in questions.unwrap_or_default() {
-        // tasks: a key is used once, and shown until the server has taken the answer.
+        // tasks: each key is used for one question, which is listed until the server has processed
+        // the answer.
         if asked.len() >= MAX_QUESTIONS || !asked.insert(key.clone().into_owned()) {
             continue;
         }
@@ -228,7 +229,7 @@ async fn ask(
         };
         let answer = match ear::ask(request, &question.method, Some(params.raw())).await {
             Some(Ok(answer)) => answer,
-            // An error of the client has no form in an answer, so it ends the request.
+            // An answer cannot contain an error of the client, so the error ends the request.
             Some(Err(error)) => return Err(error.into()),
             None => return Err(Reject::internal("the client went away").into()),
         };

@@ -1,5 +1,5 @@
-//! Tasks that another replica of the gateway has, for a legacy client. That replica is asked as a modern
-//! client would ask it: it needs no session there.
+//! Tasks at another replica of the gateway, for a legacy client. That replica is asked like a
+//! modern client would ask it, because this needs no session there.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ use crate::{
 /// How long another replica may take to list its tasks.
 const LIST_WITHIN: Duration = Duration::from_secs(5);
 
-/// Asks another replica about a task, by the id that the client knows.
+/// Sends a request about a task to another replica, with the id that the client knows.
 pub(super) async fn send(
     context: &Context,
     node: u64,
@@ -48,10 +48,10 @@ pub(super) async fn send(
     }
 }
 
-/// The tasks of the caller at all other replicas. Those of a replica that does not answer are left out:
-/// the client can still ask for each of them.
+/// The tasks of the caller at all other replicas. The tasks of a replica that does not answer are
+/// left out; the client can still request each of them.
 pub(super) async fn list(context: &Arc<Context>, request: &Arc<FrontRequest>) -> Vec<LegacyTask> {
-    // Only a caller with an id is the same at each of them.
+    // Only an identified caller is the same caller at each replica.
     if request.caller().is_none() {
         return Vec::new();
     }
@@ -78,8 +78,8 @@ pub(super) async fn list(context: &Arc<Context>, request: &Arc<FrontRequest>) ->
     tasks
 }
 
-/// The tasks of the caller at another replica; none if it has ended, or if it runs a version that does not
-/// list them.
+/// The tasks of the caller at another replica. The list is empty if the replica has ended, or runs
+/// a version that does not list them.
 async fn list_at(
     context: &Context,
     node: u64,
@@ -101,7 +101,7 @@ async fn list_at(
     }
 }
 
-/// The params of a request as another replica reads them.
+/// The params of a request in the form for another replica.
 fn params(
     request: &FrontRequest,
     sealed: Option<&str>,
@@ -112,7 +112,7 @@ fn params(
         has_tasks: true,
         ..Own::default()
     };
-    // Replicas ask each other in the newest revision.
+    // Replicas use the newest revision among each other.
     request.params_for(Revision::LATEST, &own, round)
 }
 

@@ -1,4 +1,4 @@
-//! Replaces the id of a task in results and questions by the id that the client knows.
+//! Replaces the server's task id in results and questions with the id that the client knows.
 
 use serde_json::value::RawValue;
 use turnbuckle_protocol::envelope::{Edit, Raw, RawText};
@@ -6,7 +6,7 @@ use turnbuckle_server::RelayReply;
 
 const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 
-/// An object that names a task: in `taskId`, or in what it says of the task that it belongs to.
+/// Replaces the id in an object that names a task, in `taskId` or in its related-task metadata.
 pub(super) fn resealed(raw: Raw<'_>, sealed: &str) -> Option<RawText> {
     let mut edit = Edit::new(raw);
     if raw.member("taskId").is_some() {
@@ -21,7 +21,7 @@ pub(super) fn resealed(raw: Raw<'_>, sealed: &str) -> Option<RawText> {
     edit.finish().ok()
 }
 
-/// A reply that names a task.
+/// Replaces the id in a reply that names a task.
 pub(super) fn resealed_reply(reply: RelayReply, sealed: &str) -> RelayReply {
     let RelayReply::Result(result) = reply else {
         return reply;
@@ -35,13 +35,13 @@ pub(super) fn resealed_reply(reply: RelayReply, sealed: &str) -> RelayReply {
     }
 }
 
-/// The params of a question, or a result, that belong to this task.
+/// Adds the related-task metadata of this task to the params of a question or to a result.
 pub(in crate::exchange) fn related_to(raw: Raw<'_>, sealed: &str) -> Option<RawText> {
     let edit = Edit::new(raw).set_text(&["_meta", RELATED_TASK, "taskId"], sealed);
     edit.finish().ok()
 }
 
-/// A result that says nothing of the task that it belongs to.
+/// Removes the related-task metadata from a result.
 pub(super) fn unrelated(raw: Raw<'_>) -> Option<RawText> {
     Edit::new(raw).drop(&["_meta", RELATED_TASK]).finish().ok()
 }

@@ -1,5 +1,5 @@
-//! A legacy client and a legacy server: the methods pass as they are, but for the id of the task, which
-//! belongs to one caller.
+//! A legacy client of a legacy server: the methods are passed on unchanged, except for the task id,
+//! which belongs to one caller.
 
 use super::{methods::TaskCall, reseal::resealed_reply};
 use crate::exchange::{call::Exchange, session_asks};

@@ -1,4 +1,4 @@
-//! The tasks of callers, and their questions.
+//! The tasks of callers, and their open questions.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,22 +15,22 @@ use super::{
 };
 use crate::translate::{Question, refusal};
 
-/// How many tasks are known in one process.
+/// How many tasks one process keeps track of.
 const MAX_TASKS: usize = 2_048;
 
-/// How many of them belong to one caller.
+/// How many tasks of one caller are tracked.
 const MAX_PER_CALLER: usize = 64;
 
 /// How many questions of one task may be open.
 const MAX_QUESTIONS: usize = 32;
 
-/// How long a task is known whose server does not say for how long it keeps it.
+/// How long a task is tracked if its server does not state how long it keeps it.
 const USUAL_TTL: Duration = Duration::from_hours(1);
 
-/// The longest time that a task is known.
+/// The longest time that a task is tracked.
 const MAX_TTL: Duration = Duration::from_hours(24);
 
-/// The largest result that is kept of a call that ended before it became a task.
+/// The largest kept result of a call that was answered before it became a task.
 pub(super) const MAX_FINISHED_BYTES: usize = 1024 * 1024;
 
 /// The tasks that callers have.
@@ -47,30 +47,30 @@ struct Tasks {
 pub(super) struct KnownTask {
     pub(super) id: TaskId,
     pub(super) caller: Option<String>,
-    /// Whether its caller is told apart from others, so that it may be listed.
+    /// Whether its caller is identified, so that the task may be listed.
     is_listed: bool,
     /// The id that the caller sees.
     pub(super) sealed: String,
     until: Instant,
-    /// The session that it runs in, which is kept open for it.
+    /// The session that the task runs in, which is kept open for it.
     lane: HeldLane,
-    /// The result, if it was there before there was a task.
+    /// The result, if the server answered immediately.
     pub(super) finished: Option<Finished>,
     asks: Mutex<OpenAsks>,
-    /// Told when something is asked.
+    /// Notified when the task asks a question.
     pub(super) asked: Notify,
 }
 
-/// What a task asks.
+/// The open questions of a task.
 #[derive(Default)]
 struct OpenAsks {
     count: usize,
     open: IndexMap<String, (Question, RelayAsk)>,
-    /// Waits for the result of the task, which is how a session hears what it asks.
+    /// The spawned task that waits for `tasks/result`, because sessions receive questions only meanwhile.
     holder: Option<AbortHandle>,
 }
 
-/// A task that begins to be known.
+/// A new task to track.
 pub(super) struct NewTask {
     pub(super) id: TaskId,
     pub(super) caller: Option<String>,
@@ -87,7 +87,7 @@ impl TaskTable {
         self.0.lock().known.get(id).cloned()
     }
 
-    /// Knows a task from now on. The oldest of the caller is forgotten where there are too many; its
+    /// Registers a task. If there are too many, the oldest task of the caller is forgotten; its
     /// server still has it, unless its process ran for this task alone.
     pub(super) fn enter(&self, new: NewTask) -> Arc<KnownTask> {
         let ttl = new
@@ -146,7 +146,7 @@ impl TaskTable {
         own
     }
 
-    /// Forgets tasks whose time is over, and lets go of processes that no task needs any more.
+    /// Forgets expired tasks, and releases processes that are no longer needed.
     pub(crate) fn tidy(&self) {
         let (forgotten, known) = {
             let mut tasks = self.0.lock();
@@ -159,7 +159,7 @@ impl TaskTable {
         }
     }
 
-    /// Forgets all tasks, and waits for none any more.
+    /// Forgets all tasks and stops waiting for their questions.
     pub(crate) fn close(&self) {
         let known = {
             let mut tasks = self.0.lock();
@@ -190,7 +190,7 @@ impl Tasks {
 }
 
 impl KnownTask {
-    /// Notes that its client has asked about it, and whether it was over then.
+    /// Records that the client has asked about the task, and whether the task was over.
     pub(super) fn note(&self, is_over: bool) {
         self.lane.note(is_over, Instant::now());
     }
@@ -214,13 +214,13 @@ impl KnownTask {
         !self.asks.lock().open.is_empty()
     }
 
-    /// Takes a question out to be answered.
+    /// Removes a question in order to answer it.
     pub(super) fn answer(&self, key: &str) -> Option<RelayAsk> {
         let (_, ask) = self.asks.lock().open.shift_remove(key)?;
         Some(ask)
     }
 
-    /// What it asks, as the `inputRequests` of a modern client.
+    /// The open questions, as the `inputRequests` for a modern client.
     pub(super) fn input_requests(&self) -> String {
         let mut asks = self.asks.lock();
         asks.open.retain(|_, (_, ask)| !ask.is_withdrawn());
@@ -234,7 +234,7 @@ impl KnownTask {
         format!("{{{}}}", entries.join(","))
     }
 
-    /// Lets a task of this process wait for what it asks, unless one does.
+    /// Starts waiting for questions in a spawned task, unless one is already waiting.
     pub(super) fn hold(&self, begin: impl FnOnce() -> Option<AbortHandle>) {
         let mut asks = self.asks.lock();
         let is_held = asks.holder.as_ref().is_some_and(|it| !it.is_finished());
@@ -243,7 +243,7 @@ impl KnownTask {
         }
     }
 
-    /// Waits for nothing any more. What is open is answered with an error.
+    /// Stops waiting for questions. Open questions are answered with an error.
     fn end(&self) {
         let mut asks = self.asks.lock();
         if let Some(holder) = asks.holder.take() {

@@ -7,11 +7,11 @@ use turnbuckle_base::lock::Mutex;
 
 use crate::upstream::{Lane, LaneUse, Member, SpareUse};
 
-/// How long the process of a task that is over is kept for it, so that the client can read the result.
+/// How long the process of a completed task is kept, so that the client can read the result.
 const KEPT_AFTER_END: Duration = Duration::from_mins(1);
 
-/// How long a process is in use by a task that its client does not ask about. After that it makes room for
-/// others.
+/// How long a process counts as in use for a task that its client does not ask about. Afterwards it
+/// may be closed in favour of another.
 const IN_USE_UNASKED: Duration = Duration::from_mins(10);
 
 /// How long a process is kept for a task that its client does not ask about.
@@ -19,13 +19,13 @@ const KEPT_UNASKED: Duration = Duration::from_hours(1);
 
 /// The session that a task runs in.
 pub(super) enum TaskLane {
-    /// It stays open while the task is known.
+    /// The session stays open while the task is tracked.
     Session(Arc<Lane>),
-    /// A process of the server. There are few, so that it is kept while the task needs it, and counts as
-    /// used: it makes no room for others.
+    /// A process of the server. There are few processes, so it is kept only while the task needs
+    /// it. It counts as in use and is not closed in favour of another.
     Process(LaneUse),
-    /// The process of a task that is over, or that its client no longer asks about. It makes room
-    /// for others.
+    /// The process of a task that is over, or that its client no longer asks about. It may be
+    /// closed in favour of another.
     Spare(SpareUse),
 }
 
@@ -39,7 +39,7 @@ impl TaskLane {
     }
 }
 
-/// The session that a task keeps open.
+/// The session or process that a task holds.
 pub(super) struct HeldLane(Mutex<Held>);
 
 struct Held {
@@ -58,7 +58,7 @@ impl Held {
         is_open && is_recent(self.asked, KEPT_UNASKED)
     }
 
-    /// Whether the process counts as used.
+    /// Whether the process counts as in use.
     fn is_in_use(&self, now: Instant) -> bool {
         self.over.is_none() && now.saturating_duration_since(self.asked) < IN_USE_UNASKED
     }
@@ -70,7 +70,8 @@ impl Held {
         }
     }
 
-    /// Has the process make room for others, or no longer. Gives what is not needed any more.
+    /// Changes whether the process may be closed in favour of another. Returns the hold that is no
+    /// longer needed.
     #[must_use]
     fn settle(&mut self, now: Instant) -> Option<TaskLane> {
         let is_in_use = self.is_in_use(now);
@@ -92,7 +93,7 @@ impl HeldLane {
         }))
     }
 
-    /// Notes that the client has asked about the task.
+    /// Records that the client has asked about the task.
     pub(super) fn note(&self, is_over: bool, now: Instant) {
         let let_go = {
             let mut held = self.0.lock();
@@ -102,7 +103,7 @@ impl HeldLane {
         drop(let_go);
     }
 
-    /// Lets go of a process that the task does not need any more.
+    /// Releases a process that the task no longer needs.
     pub(super) fn tidy(&self, now: Instant) {
         let let_go = {
             let held = &mut *self.0.lock();
@@ -115,7 +116,7 @@ impl HeldLane {
             });
             (settled, ended)
         };
-        // The process may end here.
+        // Dropping this may end the process.
         drop(let_go);
     }
 }
@@ -143,7 +144,7 @@ mod tests {
         held.note(true, after(70));
         assert!(held.needs_process(after(70)), "its result may be read");
         assert!(!held.is_in_use(after(70)), "it makes room for others");
-        // To ask again does not keep it for longer.
+        // Asking again does not extend the time.
         held.note(true, after(71));
         assert!(!held.needs_process(after(71)));
     }
