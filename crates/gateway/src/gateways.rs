@@ -1,9 +1,10 @@
-//! Gateways behind gateways: how a gateway knows itself and others, so that nothing goes round in circles.
+//! Gateways behind gateways: prevents entries and requests from going round in circles.
 //!
-//! Each gateway has an id, which it tells its clients among its experimental capabilities. What it has
-//! from another gateway is listed with the ids of the gateways on the way, and so are the requests that it
-//! sends to one. A gateway leaves out entries that came through itself, and refuses such requests. Two
-//! gateways that name each other then offer each other what they have of their own.
+//! Each gateway has an id, which it declares to its clients as an experimental capability. Entries
+//! from another gateway are listed with the ids of the gateways that they came through, and
+//! requests to another gateway carry such ids too. A gateway leaves out entries that came through
+//! itself, and refuses such requests. So two gateways that are servers of each other offer each
+//! other only the entries of their other servers.
 
 use std::{
     fmt::Write as _,
@@ -24,24 +25,24 @@ use turnbuckle_server::Reject;
 
 use crate::seal::random;
 
-/// The experimental capability with the id of a gateway.
+/// The experimental capability that contains the id of a gateway.
 const CAPABILITY: &str = "turnbuckle/gateway";
 
-/// The member of `_meta` with the ids of the gateways on the way.
+/// The member of `_meta` with the ids of the gateways on the path.
 const PATH: &str = "turnbuckle/gateways";
 
 /// How many gateways may be between a client and a server.
 const MAX_GATEWAYS: usize = 8;
 
-/// The longest id that is read, in bytes. Ours have 32.
+/// The longest id that is accepted, in bytes. Our own ids have 32.
 const MAX_ID: usize = 64;
 
-/// What tells a gateway from all others. Clones are the same.
+/// The id of a gateway. Clones are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GatewayId(Arc<str>);
 
 impl GatewayId {
-    /// A new id, or that of all replicas with a secret.
+    /// Makes a random id, or the id that all replicas with this secret share.
     pub(crate) fn new(secret: Option<&[u8]>) -> Self {
         let bytes = match secret {
             Some(secret) => {
@@ -61,13 +62,13 @@ impl GatewayId {
         Self(id.into())
     }
 
-    /// The id of a server that is a gateway.
+    /// The id in a server's capabilities, if the server is a gateway.
     pub(crate) fn of(capabilities: &ServerCapabilities) -> Option<Self> {
         let id = capabilities.extension(CAPABILITY)?.get("id")?.as_str()?;
         (id.len() <= MAX_ID).then(|| Self(id.into()))
     }
 
-    /// Tells clients that this is a gateway, in place of what a server behind it says of itself.
+    /// Declares this gateway's id to clients, replacing the id of a gateway behind it.
     pub(crate) fn declare(&self, capabilities: &mut ServerCapabilities) {
         let id: Value = json!({ "id": &*self.0 });
         let experimental = capabilities.experimental.get_or_insert_default();
@@ -75,7 +76,7 @@ impl GatewayId {
     }
 }
 
-/// Takes away what a server says of its own gateway.
+/// Removes the declaration of another gateway.
 pub(crate) fn without_declaration(experimental: &mut Option<JsonObject>) {
     if let Some(all) = experimental {
         all.remove(CAPABILITY);
@@ -83,7 +84,7 @@ pub(crate) fn without_declaration(experimental: &mut Option<JsonObject>) {
     experimental.take_if(|all| all.is_empty());
 }
 
-/// Whether a server is a gateway, and which. It may be another one after each start.
+/// Whether a server is a gateway, and its id. Both may change with each start.
 #[derive(Default)]
 pub(crate) struct PeerGateway {
     is_gateway: AtomicBool,
@@ -96,7 +97,7 @@ impl PeerGateway {
         *self.id.write() = id;
     }
 
-    /// Whether it is a gateway.
+    /// Whether the server is a gateway.
     pub(crate) fn is_gateway(&self) -> bool {
         self.is_gateway.load(Ordering::Acquire)
     }
@@ -108,7 +109,7 @@ impl PeerGateway {
 
 /// The ids of the gateways that an entry or a request came through.
 fn path(meta: Raw<'_>) -> Vec<String> {
-    // Most have none, and it is looked for in every request.
+    // Search the text first: this runs for every request, and most have no path.
     if !meta.get().contains(PATH) {
         return Vec::new();
     }
@@ -116,12 +117,12 @@ fn path(meta: Raw<'_>) -> Vec<String> {
     let ids = listed
         .into_iter()
         .map(|raw| raw.parse().unwrap_or_default());
-    // One more than may be is too many, however many more there are.
+    // One id beyond the limit is enough to detect that there are too many.
     ids.take(MAX_GATEWAYS + 1).collect()
 }
 
-/// An entry of a gateway's list, with the gateway added to its path; `None` if it came through `own`, or
-/// through too many.
+/// An entry of a gateway's list, with that gateway added to its path. `None` if it came through
+/// `own`, or through too many gateways.
 pub(crate) fn through(entry: &RawText, gateway: &GatewayId, own: &GatewayId) -> Option<RawText> {
     let raw = entry.raw();
     let mut ids = raw.member("_meta").map(path).unwrap_or_default();
@@ -133,7 +134,7 @@ pub(crate) fn through(entry: &RawText, gateway: &GatewayId, own: &GatewayId) -> 
     edit.finish().ok()
 }
 
-/// Refuses a request that came through this gateway already, or through too many.
+/// Refuses a request that has come through this gateway before, or through too many gateways.
 pub(crate) fn check(meta: Option<Raw<'_>>, own: &GatewayId) -> Result<(), Reject> {
     let ids = meta.map(path).unwrap_or_default();
     if ids.iter().any(|id| **id == *own.0) {

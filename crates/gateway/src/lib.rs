@@ -1,8 +1,8 @@
 //! A gateway: every server at one endpoint, for clients of every revision.
 //!
-//! A [`Gateway`] is a server whose tools, prompts and resources are those of other servers. Any client
-//! can talk to any of them, whatever revision and transport each of them speaks: what a server asks in
-//! the middle of a call reaches the client in the form that the client knows.
+//! A [`Gateway`] is a server whose tools, prompts and resources are those of other servers. Any
+//! client can use any of these servers, whatever revision and transport each of them uses: a
+//! server's question during a call reaches the client in the form of the client's revision.
 //!
 //! ```no_run
 //! use turnbuckle_gateway::Gateway;

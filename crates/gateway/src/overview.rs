@@ -1,4 +1,4 @@
-//! The overview of the gateway for the inspector.
+//! Makes the overview of the gateway for the inspector.
 
 use std::{sync::Arc, time::Instant};
 
@@ -12,10 +12,10 @@ use crate::{
     upstream::Member,
 };
 
-/// As many lines of stderr as a person reads.
+/// How many lines of stderr are shown.
 const STDERR_LINES: usize = 200;
 
-/// What there is to see; `None` if nothing is recorded.
+/// Makes the overview; `None` if the gateway has no recorder.
 pub(crate) fn overview(core: &Core, callers: &Callers, period: Period) -> Option<Overview> {
     let recorder = core.recorder.as_ref()?;
     let now = Instant::now();
@@ -38,7 +38,7 @@ pub(crate) fn overview(core: &Core, callers: &Callers, period: Period) -> Option
     })
 }
 
-/// How many callers have each of the servers that callers reach with credentials of their own.
+/// How many callers have each of the servers that callers reach with their own credentials.
 pub(crate) fn caller_counts(callers: &Callers) -> Vec<(ServerId, CallerCounts)> {
     let counted = |(id, sessions): (ServerId, Vec<Arc<Member>>)| (id, counts(&sessions));
     callers.sessions().into_iter().map(counted).collect()
@@ -56,7 +56,7 @@ fn counts(sessions: &[Arc<Member>]) -> CallerCounts {
     counts
 }
 
-/// One server of all callers that have it. It names no caller.
+/// The view of one server for all callers that have it. It does not name the callers.
 fn of_callers_view(
     id: &ServerId,
     sessions: &[Arc<Member>],

@@ -1,4 +1,4 @@
-//! `Gateway`, the builder.
+//! `Gateway`, which configures and opens a gateway.
 
 use std::{
     path::PathBuf,
@@ -27,17 +27,17 @@ use crate::{
     upstream::{Common, Processes},
 };
 
-/// How many processes of all servers may run at a time, beside those for the lists.
+/// How many processes of all servers may run at the same time, in addition to those that read the lists.
 const MAX_PROCESSES: usize = 32;
 
-/// How often sessions are looked at that nothing may use any more.
+/// How often sessions that are no longer needed are looked for.
 const TIDY: Duration = Duration::from_mins(1);
 
 type Wrap = Box<dyn FnOnce(Arc<dyn Relay>) -> Arc<dyn Relay> + Send>;
 
 type Customise = Box<dyn FnOnce(Server) -> Server + Send>;
 
-/// Builds a gateway: a server whose tools, prompts and resources are those of other servers.
+/// Configures a gateway: a server whose tools, prompts and resources are those of other servers.
 ///
 /// Add servers, then [`open`](Self::open) it. Clients and servers may speak different revisions and
 /// transports; the gateway translates between them.
@@ -75,8 +75,8 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Begins a gateway. Clients see this name and version as those of the server. The gateway has
-    /// no servers yet.
+    /// Begins to configure a gateway without servers. Clients see this name and version as those of
+    /// the server.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             info: Implementation::new(name, version),
@@ -98,15 +98,15 @@ impl Gateway {
         }
     }
 
-    /// Adds a server with the default settings: a program, a URL or a function, as a host takes it.
-    /// The name is the prefix of its tools, and identifies it in errors, policies and metrics. Use
+    /// Adds a server with the default settings: a program, a URL or a function, as for a host. The
+    /// name is the prefix of its tools, and identifies it in errors, policies and metrics. Use
     /// [`server_with`](Self::server_with) to set the revision, the isolation or single tools.
     pub fn server(self, name: impl Into<ServerId>, spec: impl Into<ServerSpec>) -> Self {
         self.server_with(name, spec, UpstreamSettings::new())
     }
 
-    /// Adds a server with settings of its own: which revision is spoken, who shares a session, and
-    /// how single tools are offered.
+    /// Adds a server with its own settings: the revision to use, who shares a session, and how
+    /// single tools are offered.
     pub fn server_with(
         mut self,
         name: impl Into<ServerId>,
@@ -117,10 +117,10 @@ impl Gateway {
         self
     }
 
-    /// Adds a server that each caller reaches with credentials of its own, such as an OAuth token
-    /// that the caller got by signing in. `access` finds the credentials of a caller. Each caller
-    /// has its own session with the server. The tools are named `server__tool`, unless
-    /// [`naming`](Self::naming) says otherwise.
+    /// Adds a server that each caller reaches with its own credentials, such as an OAuth token that
+    /// the caller got by signing in. `access` finds the credentials of a caller. Each caller has
+    /// its own session with the server. The tools are named `server__tool`, unless
+    /// [`naming`](Self::naming) sets something else.
     pub fn server_per_caller(
         mut self,
         name: impl Into<ServerId>,
@@ -132,8 +132,8 @@ impl Gateway {
         self
     }
 
-    /// Adds a server of this process, without a program or a port. With several servers its tool
-    /// `a` is named `name__a`.
+    /// Adds a server of this process, without a program or a port. If the gateway has several
+    /// servers, the server's tool `a` is named `name__a`.
     ///
     /// # Errors
     /// [`SetupError`] if the server cannot be built, for example because two tools have the same
@@ -158,30 +158,29 @@ impl Gateway {
         Ok(self.server_with(name, spec, settings))
     }
 
-    /// Sets how tools and prompts are named. Defaults to [`Naming::Auto`]: their own names with one
-    /// server, `server__name` with several.
+    /// Sets how tools and prompts are named. Defaults to [`Naming::Auto`]: with one server they
+    /// keep their own names, with several they are named `server__name`.
     pub fn naming(mut self, naming: Naming) -> Self {
         self.naming = naming;
         self
     }
 
-    /// Sets how long a client of 2026-07-28 may take to answer what a legacy server asks in the
-    /// middle of a call. Defaults to ten minutes. After that the question is cancelled, and so is
-    /// the call.
+    /// Sets how long a client of 2026-07-28 may take to answer a question that a legacy server asks
+    /// during a call. Defaults to ten minutes. After that the question and the call are cancelled.
     pub fn park_for(mut self, time: Duration) -> Self {
         self.park_for = time;
         self
     }
 
-    /// Sets how many processes for callers and calls ([`Isolation`](crate::Isolation)) may run at a
-    /// time, of all servers together. Defaults to 32. A call that needs one more waits for a free
-    /// one.
+    /// Sets how many processes for single callers and calls ([`Isolation`](crate::Isolation)) may
+    /// run at the same time, for all servers together. Defaults to 32. A call that needs another
+    /// process waits until one is free.
     pub fn max_processes(mut self, count: usize) -> Self {
         self.max_processes = count.clamp(1, Semaphore::MAX_PERMITS);
         self
     }
 
-    /// Sets how soon servers that fail are started again. The defaults are in [`Pacing`].
+    /// Sets how soon servers are restarted after a failure. The defaults are in [`Pacing`].
     pub fn pacing(mut self, pacing: Pacing) -> Self {
         self.pacing = pacing;
         self
@@ -194,9 +193,9 @@ impl Gateway {
         self
     }
 
-    /// Sets the secret, of at least 16 random bytes, whose keys seal what clients carry between
+    /// Sets the secret, of at least 16 random bytes, for sealing data that clients carry between
     /// requests: the state of a question and the ids of tasks. By default the keys are random and
-    /// end with the process. Give the same secret to all replicas.
+    /// are lost when the process ends. Give the same secret to all replicas.
     pub fn secret(mut self, secret: &[u8]) -> Self {
         self.keys = Some(KeyRing::from_secret(secret));
         self.id = GatewayId::new(Some(secret));
@@ -222,8 +221,8 @@ impl Gateway {
         self
     }
 
-    /// Puts a [`Relay`] of your own around the gateway. It sees every request first, and can answer
-    /// or change it. For policies, rate limits and counters use [`operation`](Self::operation).
+    /// Puts your own [`Relay`] around the gateway. It sees every request first, and can answer or
+    /// change it. For policies, rate limits and counters use [`operation`](Self::operation).
     pub fn wrap(
         mut self,
         wrap: impl FnOnce(Arc<dyn Relay>) -> Arc<dyn Relay> + Send + 'static,
@@ -253,9 +252,9 @@ impl Gateway {
         self
     }
 
-    /// Starts the servers and returns the gateway, which can be served at once: servers that are
-    /// still starting are added to the lists when they are ready. Must be called inside a tokio
-    /// runtime.
+    /// Starts the servers and returns the gateway, which can be served immediately: servers that
+    /// are still starting are added to the lists when they are ready. It must be called within a
+    /// Tokio runtime.
     ///
     /// # Errors
     /// [`SetupError`] if the server that clients connect to cannot be built, or the secret is too

@@ -14,9 +14,9 @@ use crate::{
     settings::UpstreamSettings,
 };
 
-/// A running gateway, made by [`Gateway::open`](crate::Gateway::open). Clones share it. When the
-/// last clone and the last connection are gone, its servers end; [`close`](Self::close) also waits
-/// for them.
+/// A running gateway, made by [`Gateway::open`](crate::Gateway::open). Clones refer to the same
+/// gateway. When the last clone and the last connection are dropped, its servers end;
+/// [`close`](Self::close) also waits for them.
 #[derive(Clone)]
 pub struct LiveGateway(pub(super) Arc<Live>);
 
@@ -52,8 +52,8 @@ impl LiveGateway {
         self.0.core.add(&name, spec.into(), settings);
     }
 
-    /// Adds a server that each caller reaches with credentials of its own, while the gateway runs.
-    /// A server with the same name is ended and replaced. See
+    /// Adds a server that each caller reaches with its own credentials, while the gateway runs. A
+    /// server with the same name is ended and replaced. See
     /// [`Gateway::server_per_caller`](crate::Gateway::server_per_caller).
     pub async fn add_per_caller(
         &self,
@@ -81,8 +81,8 @@ impl LiveGateway {
     }
 
     /// The servers with their current states, in the order in which they were added. Servers that
-    /// each caller reaches with credentials of its own are in
-    /// [`caller_servers`](Self::caller_servers) instead.
+    /// each caller reaches with its own credentials are in [`caller_servers`](Self::caller_servers)
+    /// instead.
     pub fn states(&self) -> Vec<(ServerId, ServerState)> {
         let members = self.0.core.members();
         members
@@ -91,34 +91,34 @@ impl LiveGateway {
             .collect()
     }
 
-    /// Entries that were left out of the lists of the servers or could not be read, and why. Servers without
-    /// problems are not in it.
+    /// Entries that were left out of the lists of the servers or could not be read, with the
+    /// reasons. Servers without problems are not included.
     pub fn list_problems(&self) -> Vec<(ServerId, Vec<String>)> {
         self.0.core.list_problems()
     }
 
-    /// The servers that each caller reaches with credentials of its own, with the number of callers
+    /// The servers that each caller reaches with its own credentials, with the number of callers
     /// for which each is ready, starting or failed.
     pub fn caller_servers(&self) -> Vec<(ServerId, CallerCounts)> {
         caller_counts(&self.0.callers)
     }
 
-    /// Everything that the gateway's page shows except the messages: servers, callers, waiting
+    /// The data that the gateway's page shows, except the messages: servers, callers, waiting
     /// questions, denials, and requests over this period. `None` if the gateway was opened without
     /// [`Gateway::observe`](crate::Gateway::observe).
     pub fn overview(&self, period: Period) -> Option<Overview> {
         overview(&self.0.core, &self.0.callers, period)
     }
 
-    /// Restarts a server, whatever its state, for all callers that have it. Calls that it is
-    /// working on fail. Returns false if there is no such server.
+    /// Restarts a server, whatever its state, for all callers that have it. Calls in progress fail.
+    /// Returns false if there is no such server.
     pub fn restart(&self, name: impl Into<ServerId>) -> bool {
         let name = name.into();
         self.0.core.restart(&name) || self.0.callers.restart(&name)
     }
 
     /// The server that has a tool or prompt, and the server's own name for it. `name` is the name
-    /// that clients see. `None` if there is no such tool or prompt.
+    /// that clients see. Returns `None` if there is no such tool or prompt.
     pub fn owner(&self, name: &str) -> Option<(ServerId, String)> {
         self.0.core.owner(name)
     }
@@ -133,7 +133,7 @@ impl LiveGateway {
                 continue;
             }
             let lists = member.upstream.lists();
-            // A list that could not be read says nothing of what is missing.
+            // If the list could not be read, it is unknown which tools are missing.
             if !lists.failures.is_empty() {
                 continue;
             }
@@ -145,7 +145,7 @@ impl LiveGateway {
         missing
     }
 
-    /// Waits until each server is ready or has failed. Use it before the first request where all
+    /// Waits until each server is ready or has failed. Call it before the first request if all
     /// tools must be listed.
     pub async fn settled(&self) {
         self.0.core.settled().await;
@@ -156,7 +156,7 @@ impl LiveGateway {
         self.0.core.context.parked.count()
     }
 
-    /// Ends all servers and waits for them.
+    /// Ends all servers and waits until they have ended.
     pub async fn close(&self) {
         tokio::join!(self.0.callers.close(), self.0.core.close());
     }

@@ -14,7 +14,7 @@ impl LiveGateway {
     /// Sets how tools, prompts and instructions that differ from the lock file are treated.
     ///
     /// # Errors
-    /// If the gateway was opened without a lock file.
+    /// [`LockError::Off`] if the gateway was opened without a lock file.
     pub fn set_lock_mode(&self, mode: LockMode) -> Result<(), LockError> {
         let lock = self.0.core.lock().ok_or(LockError::Off)?;
         if lock.mode() != mode {
@@ -25,12 +25,12 @@ impl LiveGateway {
         Ok(())
     }
 
-    /// Where the lock file is, if there is one.
+    /// The path of the lock file, if there is one.
     pub fn lock_path(&self) -> Option<&Path> {
         self.0.core.lock().map(Lock::path)
     }
 
-    /// Everything that differs from the lock file, of servers that have answered.
+    /// All differences from the lock file, of servers that have answered.
     pub fn lock_differences(&self) -> Vec<LockDifference> {
         self.0
             .core
@@ -39,12 +39,12 @@ impl LiveGateway {
             .unwrap_or_default()
     }
 
-    /// Approves what servers offer now and writes the lock file: one tool or prompt of a server by
-    /// the server's own name for it, all of a server, or everything. Returns the number of
-    /// differences that this approved.
+    /// Approves what servers currently offer and writes the lock file. It approves one tool or
+    /// prompt of a server, by the server's own name for it, or everything of a server, or
+    /// everything of all servers. Returns the number of differences that were approved.
     ///
     /// # Errors
-    /// If there is no lock file, or it cannot be written.
+    /// [`LockError`] if there is no lock file, or it cannot be written.
     pub fn approve(
         &self,
         server: Option<&str>,
@@ -57,11 +57,12 @@ impl LiveGateway {
         Ok(approved)
     }
 
-    /// Pins what all servers offer now, and overwrites the lock file. Servers that this gateway
-    /// does not have are removed from the file; a server that did not answer keeps its entry.
+    /// Pins what all servers currently offer, and overwrites the lock file. Servers that this
+    /// gateway does not have are removed from the file. A server that did not answer keeps its
+    /// entry.
     ///
     /// # Errors
-    /// If there is no lock file, or it cannot be written.
+    /// [`LockError`] if there is no lock file, or it cannot be written.
     pub fn pin(&self) -> Result<(), LockError> {
         let lock = self.0.core.lock().ok_or(LockError::Off)?;
         let members = self.0.core.members();
@@ -72,11 +73,10 @@ impl LiveGateway {
         Ok(())
     }
 
-    /// Reads the lock file again, after another program may have written it. Returns whether it
-    /// changed.
+    /// Reads the lock file again, in case another program has written it. Returns whether it changed.
     ///
     /// # Errors
-    /// If it cannot be read. The earlier approvals stay in force.
+    /// [`LockError`] if the file cannot be read. The earlier approvals stay valid.
     pub fn reload_lock(&self) -> Result<bool, LockError> {
         let Some(lock) = self.0.core.lock() else {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! `Gateway`, the builder, and `LiveGateway`, the running gateway.
+//! `Gateway`, which configures a gateway, and `LiveGateway`, the running gateway.
 
 mod builder;
 mod live;

@@ -8,11 +8,11 @@ use crate::settings::UpstreamSettings;
 
 /// Combines several servers of one process behind one endpoint.
 pub trait Mount {
-    /// Adds another server under a name: its tool `a` is `name__a` here, and so on for prompts. What this
-    /// server has keeps its own names.
+    /// Adds another server under a name. Its tool `a` is offered as `name__a`, and its prompts
+    /// likewise. The entries of this server keep their own names.
     ///
     /// # Errors
-    /// If one of the two cannot be set up.
+    /// [`SetupError`] if one of the two servers cannot be set up.
     fn mount(self, name: impl Into<ServerId>, other: Server) -> Result<Gateway, SetupError>;
 }
 

@@ -32,11 +32,11 @@ pub enum Difference {
     Changed,
     /// The entry no longer exists.
     Gone,
-    /// The entry is much like one that no longer exists.
+    /// The entry resembles one that no longer exists, so it was probably renamed.
     Renamed,
 }
 
-/// One tool, prompt or text that differs from what was approved.
+/// A tool, prompt or text that differs from the approved one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -49,12 +49,12 @@ pub struct LockDifference {
     pub name: String,
     /// The kind of the difference.
     pub what: Difference,
-    /// The name it had.
+    /// The earlier name of a renamed entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renamed_from: Option<String>,
     /// The most severe effect of its changes.
     pub effect: Effect,
-    /// Every change, described as `turnbuckle diff` does.
+    /// All changes, described as by `turnbuckle diff`.
     pub changes: Vec<Change>,
     /// Whether the entry is withheld from clients until it is approved.
     pub is_withheld: bool,
@@ -67,7 +67,7 @@ pub struct LockDifference {
 }
 
 impl LockKind {
-    /// Its word: `tool`, `prompt` or `instructions`.
+    /// The word for the kind: `tool`, `prompt` or `instructions`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -108,7 +108,7 @@ impl LockDifference {
     }
 }
 
-/// Everything that differs.
+/// Finds all differences between the approved and the current definitions.
 pub(super) fn differences(server: &str, pins: &ServerPins, now: &Offered) -> Vec<LockDifference> {
     let mut found = Vec::new();
     let mut add = |kind, name: &str, what, renamed_from, changes: Vec<Change>| {
@@ -195,7 +195,7 @@ pub(super) fn differences(server: &str, pins: &ServerPins, now: &Offered) -> Vec
     found
 }
 
-/// What changed. A digest tells more than the classes of changes know, and that is a change too.
+/// Finds the changes of an entry. If only the digests differ, this is reported as a change too.
 fn compared(kind: LockKind, name: &str, was: &Value, is: &Value) -> Vec<Change> {
     let mut changes = between(kind, name, was, is);
     if changes.is_empty() {
@@ -212,7 +212,7 @@ fn between(kind: LockKind, name: &str, was: &Value, is: &Value) -> Vec<Change> {
     }
 }
 
-/// New names, each with the name that it had before. One of each is taken at the most.
+/// Finds renamed entries. Each old and each new name is used at most once.
 fn renamed<'a>(
     kind: LockKind,
     pinned: &'a BTreeMap<String, Pin>,
@@ -238,8 +238,8 @@ fn renamed<'a>(
     renamed
 }
 
-/// Whether two definitions with different names may be of one thing: they take the same arguments, and
-/// most words of their descriptions are the same.
+/// Whether two definitions with different names are probably the same entry: their arguments are
+/// equal, and so are most words of their descriptions.
 fn is_alike(kind: LockKind, one: &Value, other: &Value) -> bool {
     if arguments(kind, one) != arguments(kind, other) {
         return false;

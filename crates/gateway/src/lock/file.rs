@@ -1,4 +1,4 @@
-//! `turnbuckle.lock`: JSON, in a fixed order, so that changes of it can be reviewed like code.
+//! `turnbuckle.lock`: JSON in a fixed order, so that its changes can be reviewed like code.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pin::Pin;
 
-/// The format that is written.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
 /// Why the lock file cannot be used.
@@ -50,7 +50,7 @@ impl std::error::Error for LockError {
     }
 }
 
-/// What was approved, of all servers.
+/// The approved definitions of all servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct LockFile {
     version: u32,
@@ -58,7 +58,7 @@ pub(super) struct LockFile {
     pub(super) servers: BTreeMap<String, ServerPins>,
 }
 
-/// What was approved of one server.
+/// The approved definitions of one server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct ServerPins {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ impl Default for LockFile {
 }
 
 impl LockFile {
-    /// Reads a file. One that is not there has nothing in it.
+    /// Reads a file. A missing file has no entries.
     pub(super) fn open(path: &Path) -> Result<Self, LockError> {
         let text = match fs::read(path) {
             Ok(text) => text,
@@ -98,7 +98,7 @@ impl LockFile {
         Ok(file)
     }
 
-    /// Writes it whole, so that a reader never sees a part of it.
+    /// Writes the file atomically, so that a reader never sees a part of it.
     pub(super) fn save(&self, path: &Path) -> Result<(), LockError> {
         let failed = |error| LockError::Write(path.to_owned(), error);
         let mut text =

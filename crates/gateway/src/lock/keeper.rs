@@ -36,13 +36,14 @@ pub enum LockMode {
 
 type OnDifference = Arc<dyn Fn(&LockDifference) + Send + Sync>;
 
-/// A lock file: the definitions of tools and prompts, and the instructions of servers, as they were
-/// approved. Give it to [`Gateway::lock`](crate::Gateway::lock) to find out, or to prevent, that a
-/// server changes its tools after you have looked at them. Clones share it.
+/// A lock file: the approved definitions of tools and prompts, and the approved instructions of
+/// servers. Give it to [`Gateway::lock`](crate::Gateway::lock) to detect or prevent that a server
+/// changes its tools after you have reviewed them. Clones refer to the same lock.
 #[derive(Clone)]
 pub struct Lock {
     inner: Arc<Inner>,
-    /// The number of the caller's core whose servers are compared; `None` for servers that all share.
+    /// The number of the caller's core whose servers are compared; `None` for servers that all
+    /// callers share.
     core: Option<u64>,
 }
 
@@ -55,8 +56,8 @@ struct Inner {
     state: Mutex<State>,
 }
 
-/// A server, and the number of the caller's core that it belongs to. It is not the caller's id: one
-/// caller may have several cores, and each is offered something else.
+/// A server, and the number of the caller's core that it belongs to. A core is not identified by
+/// the caller's id, because one caller may have several cores, each with other entries.
 type Observed = (String, Option<u64>);
 
 struct State {
@@ -67,11 +68,11 @@ struct State {
 }
 
 impl Lock {
-    /// Opens the lock file at a path; it need not exist yet. It is written when a server is used
+    /// Opens the lock file at a path. It need not exist yet. It is written when a server is used
     /// for the first time, and when changes are approved.
     ///
     /// # Errors
-    /// [`LockError`] if there is a file that cannot be read, or that is not a lock file.
+    /// [`LockError`] if the file cannot be read, or is not a lock file.
     pub fn open(path: impl Into<PathBuf>, mode: LockMode) -> Result<Self, LockError> {
         let path = path.into();
         let file = LockFile::open(&path)?;
@@ -90,8 +91,8 @@ impl Lock {
         Ok(Self { inner, core: None })
     }
 
-    /// The same file for the servers of a new caller's core: what one core is offered says nothing about
-    /// what another is, even if both are the same caller's.
+    /// The same file for the servers of a new caller's core. What one core is offered says nothing
+    /// about another core, even if both belong to the same caller.
     pub(crate) fn for_caller_core(&self) -> Self {
         Self {
             inner: Arc::clone(&self.inner),
@@ -103,8 +104,8 @@ impl Lock {
         (server.to_owned(), self.core)
     }
 
-    /// Calls a function for each difference when it is found, in place of a warning in the log. Set
-    /// it before the lock is used.
+    /// Calls a function for each new difference, instead of logging a warning. Set it before the
+    /// lock is used.
     #[must_use]
     pub fn on_difference(mut self, hear: impl Fn(&LockDifference) + Send + Sync + 'static) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
@@ -113,8 +114,8 @@ impl Lock {
         self
     }
 
-    /// Does not add servers to the file by itself: everything of a server that is not in the file
-    /// counts as new. Set it before the lock is used.
+    /// Does not add new servers to the file automatically: all entries of a server that is not in
+    /// the file are reported as new. Set it before the lock is used.
     #[must_use]
     pub fn without_pinning(mut self) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
@@ -128,17 +129,17 @@ impl Lock {
         &self.inner.path
     }
 
-    /// How tools that differ are treated.
+    /// How entries that differ are treated.
     pub fn mode(&self) -> LockMode {
         self.inner.state.lock().mode
     }
 
-    /// Changes what becomes of tools that differ.
+    /// Sets how entries that differ are treated.
     pub(crate) fn set_mode(&self, mode: LockMode) {
         self.inner.state.lock().mode = mode;
     }
 
-    /// Everything that differs from what was approved.
+    /// All differences from the approved definitions.
     pub(crate) fn differences(&self) -> Vec<LockDifference> {
         let state = self.inner.state.lock();
         if state.mode == LockMode::Off {
@@ -150,7 +151,7 @@ impl Lock {
                 is_withheld: state.mode == LockMode::Enforce && difference.what != Difference::Gone,
                 ..difference.clone()
             };
-            // Callers with servers of their own may be offered the same.
+            // Several callers may have the same difference.
             if !all.contains(&difference) {
                 all.push(difference);
             }
@@ -158,29 +159,29 @@ impl Lock {
         all
     }
 
-    /// Whether clients are not offered this entry of a server that all callers share. Such a server is
-    /// compared once, for all callers.
+    /// Whether this entry of a server that all callers share is withheld from clients. Such a
+    /// server is compared once, for all callers.
     pub(crate) fn withholds_shared(&self, server: &str, kind: LockKind, name: &str) -> bool {
         let state = self.inner.state.lock();
         let differences = state.differences.get(&(server.to_owned(), None));
         state.mode == LockMode::Enforce && differences.is_some_and(|all| differs(all, kind, name))
     }
 
-    /// Whether nothing of a server may be offered yet, because it was not compared.
+    /// Whether all entries of a server must be withheld, because it was not compared yet.
     pub(crate) fn awaits(&self, server: &str) -> bool {
         let state = self.inner.state.lock();
         state.mode == LockMode::Enforce && !state.offered.contains_key(&self.observed(server))
     }
 
-    /// Whether a caller is not offered this entry of a server of its own. Everything is withheld until
-    /// the server was compared.
+    /// Whether this entry of a caller's own server is withheld from that caller. Everything is
+    /// withheld until the server was compared.
     pub(crate) fn withholds_own(&self, server: &str, kind: LockKind, name: &str) -> bool {
         let state = self.inner.state.lock();
         let differences = state.differences.get(&self.observed(server));
         state.mode == LockMode::Enforce && differences.is_none_or(|all| differs(all, kind, name))
     }
 
-    /// Notes what a server offers. It is pinned if the server is new; otherwise it is compared.
+    /// Records what a server offers. A new server is pinned; any other is compared.
     pub(crate) fn observe(&self, server: &str, offered: Offered) {
         let found = {
             let mut state = self.inner.state.lock();
@@ -224,7 +225,7 @@ impl Lock {
         }
     }
 
-    /// A server that was not used before is trusted as it is. Another program may have pinned it by now.
+    /// Trusts a server at its first use, and pins it. Another program may have pinned it meanwhile.
     fn pin_first(&self, state: &mut State, server: &str, offered: &Offered) {
         match LockFile::open(&self.inner.path) {
             Ok(file) => state.file = file,
@@ -240,7 +241,7 @@ impl Lock {
         }
     }
 
-    /// A server was removed.
+    /// Forgets a removed server.
     pub(crate) fn forget(&self, server: &str) {
         let mut state = self.inner.state.lock();
         let observed = self.observed(server);
@@ -248,8 +249,8 @@ impl Lock {
         state.differences.remove(&observed);
     }
 
-    /// Approves what a server offers now: all of it, or one tool or prompt. Says how many differences
-    /// that were.
+    /// Approves what a server currently offers: everything, or one tool or prompt. Returns the
+    /// number of differences that were approved.
     pub(crate) fn approve(
         &self,
         server: Option<&str>,
@@ -282,7 +283,7 @@ impl Lock {
         Ok(wanted.len())
     }
 
-    /// Reads the file again. Says whether it approves something else than before.
+    /// Reads the file again. Returns whether the approvals have changed.
     pub(crate) fn reload(&self) -> Result<bool, LockError> {
         let file = LockFile::open(&self.inner.path)?;
         let mut state = self.inner.state.lock();
@@ -292,7 +293,7 @@ impl Lock {
         Ok(is_other)
     }
 
-    /// Pins what all servers offer now, and forgets servers that are not among these.
+    /// Pins what all servers currently offer, and removes servers that are not in `known`.
     pub(crate) fn pin_all(&self, known: &[String]) -> Result<(), LockError> {
         let mut state = self.inner.state.lock();
         let offered = state.offered.clone();
@@ -325,7 +326,7 @@ impl State {
         let server = observed.0.as_str();
         let found = match (self.file.servers.get(server), self.offered.get(observed)) {
             (Some(pins), Some(offered)) => differences(server, pins, offered),
-            // It could not be pinned, so that nothing of it is approved.
+            // The server could not be pinned, so none of its entries is approved.
             (None, Some(offered)) => differences(server, &ServerPins::default(), offered),
             (_, None) => Vec::new(),
         };
@@ -354,7 +355,7 @@ impl ServerPins {
         }
     }
 
-    /// Takes one difference over.
+    /// Approves one difference.
     fn take(&mut self, difference: &LockDifference, offered: &Offered) {
         let (pins, now) = match difference.kind {
             LockKind::Instructions => {
@@ -378,7 +379,7 @@ impl ServerPins {
     }
 }
 
-/// Whether an entry that is offered is not what was approved.
+/// Whether an offered entry differs from the approved one.
 fn differs(differences: &[LockDifference], kind: LockKind, name: &str) -> bool {
     differences
         .iter()
@@ -428,7 +429,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let lock = lock(&folder);
         let own = lock.for_caller_core();
-        // A server that all shared may have had the same name.
+        // A server that all callers shared may have had the same name.
         lock.observe("crm", offered("Pays"));
         assert!(own.withholds_own("crm", LockKind::Tool, "pay"));
         own.observe("crm", offered("Pays"));

@@ -1,9 +1,9 @@
-//! The lock file: the approved definitions of each server, and what has changed since.
+//! The lock file: the approved definitions of each server, and the differences from them.
 //!
-//! A [`Lock`] pins the tools, the prompts and the instructions of a server when it is first used, and
-//! compares what the server offers later. With [`LockMode::Enforce`] what changed is withheld until it
-//! is approved, one tool at a time; with [`LockMode::Audit`] it is reported. Give it to
-//! [`Gateway::lock`](crate::Gateway::lock).
+//! A [`Lock`] pins the tools, the prompts and the instructions of a server when the server is first
+//! used, and compares them with what the server offers later. With [`LockMode::Enforce`] changed
+//! entries are withheld until they are approved, each one separately; with [`LockMode::Audit`] they
+//! are reported. Give the lock to [`Gateway::lock`](crate::Gateway::lock).
 
 mod difference;
 mod file;

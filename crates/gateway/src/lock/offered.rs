@@ -1,17 +1,17 @@
-//! The current definitions of a server, as far as the lock file has them.
+//! The current definitions of a server, in the form that the lock file stores.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 use turnbuckle_host::shared::{List, Lists};
 
-/// What a server offers now.
+/// The definitions that a server currently offers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Offered {
     pub(super) instructions: Option<String>,
     pub(super) tools: BTreeMap<String, Value>,
     pub(super) prompts: BTreeMap<String, Value>,
-    /// Whether everything could be read: what is missing is gone.
+    /// Whether all lists could be read. Only then a missing entry is known to be removed.
     pub(super) is_whole: bool,
 }
 
@@ -26,7 +26,7 @@ impl Offered {
     }
 }
 
-/// The entries as their server wrote them.
+/// The entries as their server wrote them, by name.
 fn by_name<T>(list: &List<T>, name: impl Fn(&T) -> &String) -> BTreeMap<String, Value> {
     let read = |text: &str| serde_json::from_str(text).ok();
     list.entries

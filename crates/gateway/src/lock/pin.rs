@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// A tool, a prompt or a text as it was approved.
+/// An approved tool, prompt or text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Pin {
     pub(super) digest: String,
-    /// What it said, to tell what changed.
+    /// The approved definition, to show what changed.
     pub(super) definition: Value,
 }
 
@@ -22,15 +22,15 @@ impl Pin {
         }
     }
 
-    /// Whether a definition is the one that was approved. The digest counts: a file whose definition was
-    /// edited by hand approves nothing else.
+    /// Whether a definition is the approved one. Only the digest is compared: editing the
+    /// definition in the file by hand does not approve anything else.
     pub(super) fn is_of(&self, definition: &Value) -> bool {
         self.digest == digest(definition)
     }
 }
 
-/// The SHA-256 of a value. The order of members does not change it: some servers write it again
-/// with each start.
+/// The SHA-256 digest of a value. It does not depend on the order of members, because some servers
+/// write them in another order with each start.
 fn digest(value: &Value) -> String {
     let mut text = String::new();
     write(&mut text, value);

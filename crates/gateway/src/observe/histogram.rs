@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-/// 48 steps of a factor of √2, from 31 µs to 6 minutes.
+/// 48 steps, each longer by a factor of √2, from 31 µs to 6 minutes.
 const STEPS: usize = 48;
 
 /// The upper end of the first step, in microseconds.
 const FIRST: f64 = 31.25;
 
-/// Counts times by their length. Percentiles are exact to a factor of √2 at the worst, and are
-/// interpolated inside a step.
+/// Counts durations. Percentiles are exact to a factor of √2 in the worst case, and are
+/// interpolated within a step.
 #[derive(Clone, Debug)]
 pub(super) struct Histogram([u32; STEPS]);
 
@@ -37,7 +37,7 @@ impl Histogram {
         }
     }
 
-    /// The time below which this share of all was, in milliseconds; `None` if nothing was counted.
+    /// The percentile for this share, in milliseconds; `None` if nothing was counted.
     pub(super) fn percentile(&self, share: f64) -> Option<f64> {
         let all: u64 = self.0.iter().map(|count| u64::from(*count)).sum();
         if all == 0 {
@@ -51,7 +51,7 @@ impl Histogram {
             if count > 0.0 && below + count >= wanted {
                 let part = ((wanted - below) / count).clamp(0.0, 1.0);
                 let (low, high) = (bound(step) / 2_f64.sqrt(), bound(step));
-                // Whole microseconds: more digits would mean nothing.
+                // Round to whole microseconds, because further digits are not significant.
                 return Some((low + (high - low) * part).round() / 1e3);
             }
             below += count;

@@ -1,11 +1,11 @@
-//! One message of a hop.
+//! A recorded message of one hop.
 
 use serde::Serialize;
 
-/// 16 KiB: of a longer message the beginning tells what it is.
+/// 16 KiB: the beginning of a longer message shows enough of it.
 const MAX_TEXT: usize = 16 * 1024;
 
-/// A side of the gateway.
+/// One of the two sides of the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -21,35 +21,35 @@ pub enum GatewaySide {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum MessageRole {
-    /// The request of the client, or the one to the server.
+    /// The request of the client, or the request that the gateway sent to the server.
     Request,
-    /// What the server asks in the middle of it.
+    /// A question of the server during the request.
     Question,
-    /// The answer of the client to that.
+    /// The client's answer to a question.
     Answer,
     /// Progress or a log message.
     Notification,
     /// The result.
     Result,
-    /// An error in place of the result.
+    /// An error instead of the result.
     Error,
 }
 
-/// One message.
+/// A recorded message.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MessageView {
-    /// The side it passed on.
+    /// The side of the gateway on which it was sent.
     pub hop: GatewaySide,
     /// Its role in the call.
     pub part: MessageRole,
-    /// The method, where it has one.
+    /// The method, if the message has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// Milliseconds since the request came.
+    /// Milliseconds since the request arrived.
     pub at: f64,
-    /// The params, the result or the error as JSON; its beginning, if it is long.
+    /// The params, the result or the error as JSON. A long text is cut off.
     pub text: String,
     /// The length of the whole text in bytes.
     pub bytes: usize,

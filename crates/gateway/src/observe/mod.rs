@@ -1,9 +1,9 @@
-//! Observing a gateway: counters, and the messages of recent requests.
+//! Observes a gateway: counters, and the messages of recent requests.
 //!
-//! A [`Recorder`] is given to a gateway with [`Gateway::observe`](crate::Gateway::observe). It counts
-//! requests by revision, server and caller, and keeps the newest requests with the messages of both hops:
-//! what the client sent, what was sent to the server, and what came back. All of it is bounded. A gateway
-//! without a recorder does none of this.
+//! Give a [`Recorder`] to a gateway with [`Gateway::observe`](crate::Gateway::observe). It counts
+//! requests by revision, server and caller, and keeps the newest requests with the messages of both
+//! hops: the client's request, the request to the server, and the answers. All of this is bounded.
+//! A gateway without a recorder records nothing.
 
 mod exchange;
 mod histogram;

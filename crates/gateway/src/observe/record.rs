@@ -1,4 +1,4 @@
-//! The record of one request while it runs.
+//! The record of a request while it runs.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -22,10 +22,11 @@ use super::{
     view::{WaitingQuestion, text_of, waiting_text},
 };
 
-/// How many messages of one request are kept. Progress and log messages are the many ones.
+/// How many messages of one request are kept. A request with more usually has many progress and log
+/// messages.
 const MAX_MESSAGES: usize = 64;
 
-/// One request. It is kept for a while after its end.
+/// A recorded request, which is kept for a while after its end.
 pub(crate) struct RequestRecord {
     recorder: Arc<Recorder>,
     pub(super) number: u64,
@@ -36,7 +37,7 @@ pub(crate) struct RequestRecord {
     pub(super) caller: Option<String>,
     pub(super) client: Option<String>,
     pub(super) from: Revision,
-    /// What its retry is known by. Set when the client is asked.
+    /// The digest by which a retry is recognised. Set when the client is asked.
     pub(super) digest: OnceLock<RequestDigest>,
     continues: Option<u64>,
     state: Mutex<RecordState>,
@@ -47,17 +48,17 @@ struct RecordState {
     server: Option<(String, Revision)>,
     outcome: Option<(&'static str, Duration)>,
     asked: u32,
-    /// When the request to the server was sent, and when its answer came.
+    /// When the request to the server was sent. Taken when its answer arrives.
     sent: Option<Instant>,
     messages: Vec<MessageView>,
-    /// The bytes of these messages.
+    /// The total size of the messages, in bytes.
     bytes: usize,
     dropped: usize,
-    /// Whether it is no longer among those that are kept. Then nothing more is noted.
+    /// Whether the recorder has dropped the record. Then no further messages are recorded.
     is_forgotten: bool,
 }
 
-/// What a record begins with.
+/// The initial data of a record.
 pub(super) struct Beginning {
     pub(super) number: u64,
     pub(super) time: u64,
@@ -93,12 +94,12 @@ impl RequestRecord {
         self.number
     }
 
-    /// Says what a retry of the request is known by.
+    /// Sets the digest by which a retry of the request is recognised.
     pub(crate) fn set_digest(&self, digest: RequestDigest) {
         let _ = self.digest.set(digest);
     }
 
-    /// A message passed.
+    /// Records a message.
     fn note(&self, hop: GatewaySide, part: MessageRole, method: Option<&str>, text: &str) {
         let at = milliseconds(self.began.elapsed());
         let mut state = self.state.lock();
@@ -113,18 +114,18 @@ impl RequestRecord {
         let bytes = message.text.len();
         state.messages.push(message);
         state.bytes += bytes;
-        // Under the lock, so that it is counted before the record can be forgotten.
+        // Under the lock, so that the size is counted before the record can be dropped.
         self.recorder.grew(bytes);
     }
 
-    /// Notes nothing more. Returns the bytes of its messages.
+    /// Stops recording. Returns the size of the recorded messages in bytes.
     pub(super) fn forget(&self) -> usize {
         let mut state = self.state.lock();
         state.is_forgotten = true;
         state.bytes
     }
 
-    /// The request of the client, as it came.
+    /// Records the request of the client.
     pub(super) fn came(&self, params: Option<Raw<'_>>) {
         let text = params.map_or("{}", |params| params.get());
         self.note(
@@ -135,7 +136,7 @@ impl RequestRecord {
         );
     }
 
-    /// A request was sent to the server.
+    /// Records the request that was sent to the server.
     pub(crate) fn sent(&self, server: &str, to: Revision, method: &str, params: Option<&RawText>) {
         {
             let mut state = self.state.lock();
@@ -154,7 +155,7 @@ impl RequestRecord {
         );
     }
 
-    /// The server said something.
+    /// Records an event from the server.
     pub(crate) fn heard(&self, event: &RelayEvent) {
         match event {
             RelayEvent::Progress(params) => self.note(
@@ -207,7 +208,7 @@ impl RequestRecord {
         }
     }
 
-    /// The client is told of progress, or of a log message.
+    /// Records a progress or log message to the client.
     pub(crate) fn told(&self, method: &str, params: Raw<'_>) {
         self.note(
             GatewaySide::Client,
@@ -217,7 +218,7 @@ impl RequestRecord {
         );
     }
 
-    /// The client is asked. The question waits for as long as the guard is kept.
+    /// Records a question to the client. The question is shown as waiting until the guard is dropped.
     pub(crate) fn asks(&self, method: &str, params: Option<Raw<'_>>) -> WaitingGuard {
         let text = params.map_or("{}", |params| params.get());
         self.note(
@@ -245,17 +246,17 @@ impl RequestRecord {
         })
     }
 
-    /// The client has answered a question.
+    /// Records the client's answer to a question.
     pub(crate) fn answer_came(&self, text: &str) {
         self.note(GatewaySide::Client, MessageRole::Answer, None, text);
     }
 
-    /// The server is told the answer.
+    /// Records the answer that was sent to the server.
     pub(crate) fn answer_sent(&self, answer: &RawValue) {
         self.note(GatewaySide::Server, MessageRole::Answer, None, answer.get());
     }
 
-    /// The server asked something.
+    /// Counts questions of the server.
     fn asked(&self, questions: u32) {
         let mut state = self.state.lock();
         state.asked += questions;
@@ -264,7 +265,7 @@ impl RequestRecord {
         self.recorder.asked(self, to, questions);
     }
 
-    /// The answer of the server came.
+    /// Records that the answer of the server arrived.
     fn answered(&self, is_error: bool) {
         let state = self.state.lock();
         let (Some((server, _)), Some(sent)) = (&state.server, state.sent) else {
@@ -314,7 +315,7 @@ impl RequestRecord {
     }
 }
 
-/// Notes the end of a request: its reply, or that it was cancelled.
+/// Records the end of a request: its reply, or that it was cancelled.
 pub(crate) struct RecordEnd(Option<Arc<RequestRecord>>);
 
 impl RecordEnd {
@@ -322,12 +323,13 @@ impl RecordEnd {
         Self(Some(record))
     }
 
-    /// The client is given this reply.
+    /// Records the reply to the client.
     pub(crate) fn reply(mut self, reply: &RelayReply) {
         let Some(record) = self.0.take() else { return };
         let outcome = match reply {
             RelayReply::Result(result) => {
-                // What was written is text; checking it so is several times as fast.
+                // The result is text that was just written, and checking this is several times as
+                // fast as a lossy conversion.
                 let text = match std::str::from_utf8(result) {
                     Ok(text) => text.into(),
                     Err(_) => String::from_utf8_lossy(result),
@@ -363,7 +365,7 @@ impl Drop for RecordEnd {
     }
 }
 
-/// How many questions a modern server asks with its result.
+/// How many questions the result of a modern server contains.
 fn questions_in(result: &RawValue) -> Option<u32> {
     if outcome_of(result.get()) != "asked" {
         return None;
@@ -382,8 +384,8 @@ fn outcome_of(result: &str) -> &'static str {
     }
 }
 
-/// Whether an object has this member with this value. It is read only if the two are next to each other
-/// somewhere in it: most results are not, however large they are.
+/// Whether an object has this member with this value. It is parsed only if the two occur next to
+/// each other somewhere in the text; this avoids parsing most results, however large they are.
 fn has_member(object: &str, name: &str, value: &str) -> bool {
     let mut places = memchr::memmem::find_iter(object.as_bytes(), name);
     let may_have = places.any(|at| {
@@ -408,7 +410,7 @@ mod tests {
 
     use super::*;
 
-    /// A request that has begun.
+    /// Makes a record of a request that has begun.
     fn record(recorder: &Arc<Recorder>) -> RequestRecord {
         RequestRecord {
             recorder: Arc::clone(recorder),
@@ -455,7 +457,7 @@ mod tests {
             (r#"{"resultType":"complete","isError":false}"#, "ok"),
             (r#"{"resultType" : "input_required"}"#, "asked"),
             ("{\"isError\":\n true}", "tool_error"),
-            // Deeper, in a text, or a longer word, it says nothing.
+            // A nested member, a text, or a longer name does not count.
             (r#"{"structuredContent":{"isError":true}}"#, "ok"),
             (r#"{"content":[{"text":"\"isError\":true"}]}"#, "ok"),
             (r#"{"isError":trueish}"#, "ok"),

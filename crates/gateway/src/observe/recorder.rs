@@ -28,20 +28,20 @@ use super::{
 /// How many requests are kept.
 const MAX_EXCHANGES: usize = 1_000;
 
-/// 16 MiB of messages: of large ones the newest are kept.
+/// 16 MiB of messages. If messages are large, fewer requests are kept.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-/// How many callers are counted. Clients choose their names, so the one that was quiet for longest is
-/// forgotten for a new one.
+/// How many callers are counted. Clients choose their names, so the caller with the oldest last
+/// request is dropped in favour of a new one.
 const MAX_CALLERS: usize = 500;
 
-/// How many denials are kept apart.
+/// How many different denials are kept.
 const MAX_DENIALS: usize = 200;
 
 /// The longest name of a client that is kept.
 const MAX_CLIENT: usize = 80;
 
-/// As many times as a small chart shows.
+/// How many times a small chart shows.
 const RECENT: usize = 24;
 
 /// Records the requests and messages that pass through a gateway, and counts them. Give it to
@@ -60,7 +60,7 @@ pub struct Recorder {
 struct Kept {
     next: u64,
     records: VecDeque<Arc<RequestRecord>>,
-    /// Requests that were answered with questions, to find them when their clients come back.
+    /// Requests that were answered with questions, to recognise their retries.
     asked: VecDeque<(RequestDigest, u64)>,
 }
 
@@ -97,13 +97,13 @@ struct ServerCount {
     retry_at: Option<Instant>,
 }
 
-/// How a request ended.
+/// The outcome of a request.
 pub(super) struct Ended {
     pub(super) took: Duration,
     pub(super) is_asked: bool,
 }
 
-/// A question waits while this is kept.
+/// Marks a question as waiting until it is dropped.
 pub(crate) struct WaitingGuard {
     recorder: Arc<Recorder>,
     number: u64,
@@ -125,7 +125,7 @@ impl fmt::Debug for Recorder {
 }
 
 impl Recorder {
-    /// An empty recorder.
+    /// Makes an empty recorder.
     pub fn new() -> Arc<Self> {
         let began = Instant::now();
         Arc::new_cyclic(|own| Self {
@@ -144,18 +144,18 @@ impl Recorder {
         })
     }
 
-    /// Since when it records.
+    /// When the recording began.
     pub(crate) fn began(&self) -> Instant {
         self.began
     }
 
-    /// The number of the newest request; 0 before the first. Use it to ask for later ones with
-    /// [`exchanges`](Self::exchanges).
+    /// The number of the newest request; 0 before the first one. Pass it to
+    /// [`exchanges`](Self::exchanges) to get later requests.
     pub fn newest(&self) -> u64 {
         self.kept.lock().next
     }
 
-    /// A request begins.
+    /// Begins the record of a request.
     pub(crate) fn begin(&self, request: &RelayedRequest<'_>) -> Option<Arc<RequestRecord>> {
         let own = self.own.upgrade()?;
         let client = request.client_info().map(|info| {
@@ -191,7 +191,7 @@ impl Recorder {
         Some(record)
     }
 
-    /// The bytes of the messages that are kept.
+    /// The size of the kept messages, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -200,17 +200,17 @@ impl Recorder {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// A request is no longer kept, and neither are its messages.
+    /// Drops a request and its messages.
     pub(super) fn forget(&self, record: &RequestRecord) {
         self.bytes.fetch_sub(record.forget(), Ordering::Relaxed);
     }
 
-    /// A request was sent to a server of this revision.
+    /// Counts a request that was sent to a server of this revision.
     pub(super) fn sent(&self, from: Revision, to: Revision) {
         self.counts.lock().cells.entry((from, to)).or_default().0 += 1;
     }
 
-    /// A server asked its client something.
+    /// Counts questions of a server to its client.
     pub(super) fn asked(&self, record: &RequestRecord, to: Option<Revision>, questions: u32) {
         let questions = u64::from(questions);
         let mut counts = self.counts.lock();
@@ -220,7 +220,7 @@ impl Recorder {
         counts.caller(record).asked += questions;
     }
 
-    /// The answer of a server came.
+    /// Counts an answer of a server.
     pub(super) fn answered(&self, server: &str, took: Duration, is_error: bool) {
         let mut counts = self.counts.lock();
         let count = counts.server(server);
@@ -253,7 +253,7 @@ impl Recorder {
         }
     }
 
-    /// A request was denied or limited before it began.
+    /// Counts a request that was denied or limited before it was served.
     pub(crate) fn denied(&self, name: &str, caller: Option<&str>, reason: String) {
         let mut counts = self.counts.lock();
         counts.series.denied(Instant::now());
@@ -272,7 +272,7 @@ impl Recorder {
         counts.denials.truncate(MAX_DENIALS);
     }
 
-    /// A server answers.
+    /// Records that a server is ready.
     pub(crate) fn server_ready(&self, server: &str) {
         let mut counts = self.counts.lock();
         let count = counts.server(server);
@@ -280,7 +280,7 @@ impl Recorder {
         count.retry_at = None;
     }
 
-    /// A server failed, and is started again after this time.
+    /// Records that a server failed, and when it is restarted.
     pub(crate) fn server_failed(&self, server: &str, retry_after: Option<Duration>) {
         let mut counts = self.counts.lock();
         let count = counts.server(server);
@@ -289,7 +289,7 @@ impl Recorder {
         count.retry_at = retry_after.and_then(|after| Instant::now().checked_add(after));
     }
 
-    /// A server was removed.
+    /// Drops the counters of a removed server.
     pub(crate) fn server_removed(&self, server: &str) {
         self.counts.lock().servers.remove(server);
     }
@@ -306,7 +306,7 @@ impl Recorder {
         }
     }
 
-    /// Questions that clients with sessions are being asked.
+    /// The questions that clients with sessions are being asked.
     pub(crate) fn waiting(&self, now: Instant) -> Vec<WaitingView> {
         let all = self.waiting.lock();
         all.1
@@ -315,7 +315,7 @@ impl Recorder {
             .collect()
     }
 
-    /// Adds what was counted of a server.
+    /// Adds the counters of a server to its view.
     pub(crate) fn fill(&self, view: &mut ServerView, now: Instant) {
         let mut counts = self.counts.lock();
         let Some(count) = counts.servers.get_mut(&view.id) else {
@@ -366,8 +366,8 @@ impl Recorder {
         }
     }
 
-    /// The requests after this number that are still kept, oldest first. If there are more than
-    /// `limit`, the newest are returned.
+    /// The kept requests after this number, oldest first. If there are more than `limit`, the
+    /// newest ones are returned.
     pub fn exchanges(&self, after: u64, limit: usize) -> Vec<ExchangeSummary> {
         let kept = self.kept.lock();
         let wanted = kept.records.iter().filter(|record| record.number > after);
@@ -376,7 +376,7 @@ impl Recorder {
         wanted.iter().rev().map(|record| record.summary()).collect()
     }
 
-    /// One request with its messages. `None` if it is no longer kept.
+    /// A request with its messages, or `None` if it is no longer kept.
     pub fn exchange(&self, number: u64) -> Option<ExchangeView> {
         let kept = self.kept.lock();
         let found = kept.records.iter().find(|record| record.number == number);
@@ -387,7 +387,7 @@ impl Recorder {
 }
 
 impl Kept {
-    /// The request that was answered with questions and is repeated now.
+    /// Finds and removes the request that was answered with questions and is now retried.
     fn take_asked(&mut self, digest: RequestDigest) -> Option<u64> {
         let found = self.asked.iter().rposition(|(other, _)| *other == digest)?;
         self.asked.remove(found).map(|(_, number)| number)

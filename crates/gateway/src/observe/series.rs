@@ -1,4 +1,4 @@
-//! Counts of requests over time.
+//! Numbers of requests over time.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::histogram::Histogram;
 
-/// As many points as a small chart shows.
+/// How many points a small chart shows.
 const POINTS: usize = 60;
 
-/// How far back figures go.
+/// The period that figures cover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Period {
@@ -25,7 +25,7 @@ pub enum Period {
 impl Period {
     const ALL: [Self; 3] = [Self::Quarter, Self::Hour, Self::Day];
 
-    /// Reads `15m`, `1h` or `24h`; `None` for other texts.
+    /// Parses `15m`, `1h` or `24h`. Returns `None` for other texts.
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "15m" => Some(Self::Quarter),
@@ -44,22 +44,22 @@ impl Period {
     }
 }
 
-/// Requests over a period, in steps of the same length, oldest first. The last one has not ended yet.
+/// Requests over a period, in steps of equal length, oldest first. The last step has not ended yet.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SeriesView {
     /// The length of a step, in seconds.
     pub step: u64,
-    /// Requests that ended in each step.
+    /// The number of requests that ended in each step.
     pub requests: Vec<u32>,
-    /// The median of the time they took, in milliseconds.
+    /// The median duration in each step, in milliseconds.
     pub p50: Vec<Option<f64>>,
-    /// The 99th percentile.
+    /// The 99th percentile in each step, in milliseconds.
     pub p99: Vec<Option<f64>>,
-    /// The median of the whole period.
+    /// The median duration in the whole period, in milliseconds.
     pub all_p50: Option<f64>,
-    /// The 99th percentile of the whole period.
+    /// The 99th percentile in the whole period, in milliseconds.
     pub all_p99: Option<f64>,
     /// Requests that were denied in the period.
     pub denied: u32,
@@ -73,7 +73,7 @@ pub(super) struct Series {
 
 #[derive(Debug, Default)]
 struct Ring {
-    /// The number of the newest step since the beginning.
+    /// The number of the newest step, counted from the beginning.
     newest: u64,
     points: Vec<Point>,
 }
@@ -121,7 +121,7 @@ impl Series {
             all.merge(&point.times);
         }
         let newest = usize::try_from(ring.newest).unwrap_or(usize::MAX);
-        // Before the beginning there was nothing to see.
+        // There are no steps before the beginning.
         let first = (newest + 1).saturating_sub(POINTS);
         let points: Vec<&Point> = (first..=newest)
             .map(|step| &ring.points[step % POINTS])
@@ -147,7 +147,7 @@ fn step_at(since: Duration, period: Period) -> u64 {
 }
 
 impl Ring {
-    /// The point of a step; those that passed since the newest are empty.
+    /// Returns the point of a step. Steps that passed since the newest one are empty.
     fn at(&mut self, step: u64) -> &mut Point {
         if self.points.is_empty() {
             self.points = vec![Point::default(); POINTS];

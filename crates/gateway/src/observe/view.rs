@@ -1,4 +1,4 @@
-//! The data that the inspector shows of a gateway.
+//! The data about a gateway that the inspector shows.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use turnbuckle_protocol::{Revision, envelope::Raw};
 
 use super::series::SeriesView;
 
-/// All that there is to see, but for the messages.
+/// All data about a gateway except the messages.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -17,11 +17,11 @@ pub struct Overview {
     pub uptime: u64,
     /// The servers, in their order.
     pub servers: Vec<ServerView>,
-    /// Questions that wait for their clients.
+    /// Questions that wait for answers of clients.
     pub waiting: Vec<WaitingView>,
     /// How many calls may wait for answers.
     pub max_waiting: usize,
-    /// The counters.
+    /// The counters of the recorder.
     #[serde(flatten)]
     pub traffic: Traffic,
 }
@@ -33,7 +33,7 @@ pub struct Overview {
 pub struct Traffic {
     /// Requests over time.
     pub series: SeriesView,
-    /// Calls from each revision of clients to each revision of servers.
+    /// Requests from each revision of clients to each revision of servers.
     pub cells: Vec<RevisionPairView>,
     /// Callers, the newest first.
     pub callers: Vec<CallerView>,
@@ -43,7 +43,7 @@ pub struct Traffic {
     pub newest: u64,
 }
 
-/// Calls from one revision to another.
+/// The requests from one revision of clients to one revision of servers.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -52,9 +52,9 @@ pub struct RevisionPairView {
     pub from: Revision,
     /// The revision of servers.
     pub to: Revision,
-    /// Requests that were sent to a server.
+    /// The number of requests that were sent to a server.
     pub calls: u64,
-    /// Questions that servers asked.
+    /// The number of questions that servers asked.
     pub asked: u64,
 }
 
@@ -66,38 +66,38 @@ pub struct CallerView {
     /// The id of the caller, if the guard identified it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
-    /// The client and its version, as it says.
+    /// The name and version of the client, as it states them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// The revision it speaks.
+    /// The revision of the client.
     pub revision: Revision,
-    /// Requests.
+    /// The number of its requests.
     pub calls: u64,
-    /// Questions it was asked.
+    /// The number of questions that it was asked.
     pub asked: u64,
     /// Milliseconds since its last request.
     pub ago: u64,
 }
 
-/// Requests that were denied or limited, for the same reason.
+/// Requests of a caller that were denied or limited for the same reason.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DenialView {
     /// The tool, prompt or URI.
     pub name: String,
-    /// Who called, if the guard knows.
+    /// The id of the caller, if the guard identified it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
-    /// The reason, in words.
+    /// The reason as text.
     pub reason: String,
-    /// How often.
+    /// How often this happened.
     pub count: u64,
-    /// The last time, in milliseconds since 1970.
+    /// The time of the last one, in milliseconds since 1970.
     pub time: u64,
 }
 
-/// A question that waits for its client.
+/// A question that waits for an answer of its client.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -111,14 +111,14 @@ pub struct WaitingView {
     pub name: Option<String>,
     /// The server that asks.
     pub server: String,
-    /// Who is asked, if the guard knows.
+    /// The id of the caller who is asked, if the guard identified it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
-    /// Counts the times that this call asked, from 1.
+    /// The number of times that this call has asked, counted from 1.
     pub step: u32,
-    /// Seconds that it has waited.
+    /// How long it has waited, in seconds.
     pub age: u64,
-    /// Seconds until it is given up, where that is known.
+    /// Seconds until the question is given up, if this is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires: Option<u64>,
     /// The number of the request in the recorder.
@@ -140,33 +140,33 @@ pub struct ServerView {
     pub target: String,
     /// `idle`, `disabled`, `starting`, `ready`, `restarting`, `failed` or `removed`.
     pub state: &'static str,
-    /// The revision that is spoken with it.
+    /// The revision of the connection to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<Revision>,
-    /// Why it failed.
+    /// The reason if it has failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Milliseconds until it is started again by itself.
+    /// Milliseconds until it is restarted automatically.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_in: Option<u64>,
-    /// How often it came back after a failure.
+    /// How often it was restarted after a failure.
     pub restarts: u64,
     /// How often it failed.
     pub failures: u64,
-    /// The last lines that it printed to stderr.
+    /// The last lines of its standard error.
     pub stderr: Vec<String>,
-    /// The number of its processes if it is a program: the shared one, and those of callers.
+    /// The number of its processes, if it is a program: the shared one and those of callers.
     pub processes: usize,
-    /// How many tools it has.
+    /// The number of its tools.
     pub tools: usize,
-    /// Requests that were sent to it.
+    /// The number of requests that were sent to it.
     pub calls: u64,
-    /// Calls that ended with an error.
+    /// The number of calls that ended with an error.
     pub errors: u64,
-    /// The median of the time that they took, in milliseconds.
+    /// The median duration of calls, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p50: Option<f64>,
-    /// The newest of these times, in milliseconds.
+    /// The newest durations, in milliseconds.
     pub recent: Vec<f64>,
     /// The number of callers, if each caller has its own session with the server.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -186,7 +186,7 @@ pub struct CallerCounts {
     pub failed: usize,
 }
 
-/// A question that waits for its client, while it does.
+/// A question that is waiting for its client.
 #[derive(Clone, Debug)]
 pub(crate) struct WaitingQuestion {
     pub(crate) message: String,
@@ -219,7 +219,7 @@ impl WaitingQuestion {
     }
 }
 
-/// What a question says, and its kind.
+/// The text and the kind of a question.
 pub(crate) fn waiting_text(method: &str, params: Option<Raw<'_>>) -> (String, &'static str) {
     let text = |path: &[&str]| {
         let found = params.and_then(|params| params.at(path))?;
@@ -249,7 +249,7 @@ pub(crate) fn waiting_text(method: &str, params: Option<Raw<'_>>) -> (String, &'
     }
 }
 
-/// JSON as it came, for a message.
+/// The text of a JSON value, unchanged.
 pub(super) fn text_of(raw: Option<&RawValue>) -> &str {
     raw.map_or("{}", RawValue::get)
 }

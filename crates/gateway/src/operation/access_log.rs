@@ -15,44 +15,44 @@ use serde::Serialize;
 
 use super::log_writer::LogWriter;
 
-/// How many lines wait to be written. A disk that is slower loses lines, and no request waits for it.
+/// How many lines are queued. If the disk is slower, lines are lost, but no request waits.
 const MAX_WAITING: usize = 4096;
 
-/// Writes a line of JSON for each request. Arguments and results are not written.
+/// Writes a line of JSON for each request. Arguments and results are not logged.
 #[derive(Clone, Debug)]
 pub struct AccessLog {
     lines: SyncSender<Vec<u8>>,
     lost: Arc<AtomicU64>,
 }
 
-/// One line of the access log: a request and its result.
+/// One line of the access log: a request and its outcome.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AccessRecord<'a> {
     /// Milliseconds since 1970.
     pub time: u64,
-    /// The method; `other` for methods that the protocol does not have.
+    /// The method, or `other` for methods that the protocol does not define.
     pub method: &'a str,
-    /// The tool or prompt by its name in the gateway, or the URI without its query.
+    /// The name of the tool or prompt in the gateway, or the URI without its query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<&'a str>,
-    /// Who called, if the guard knows.
+    /// The id of the caller, if the guard identified it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caller: Option<&'a str>,
-    /// The revision that the client speaks.
+    /// The revision of the client.
     pub revision: &'a str,
     /// `ok`, `tool_error`, `error`, `denied`, `limited` or `cancelled`.
     pub outcome: &'a str,
-    /// The rule that denied it.
+    /// The rule that denied the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'a str>,
     /// The code of an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<i64>,
-    /// How long it took.
+    /// How long the request took.
     pub milliseconds: f64,
-    /// The length of the result.
+    /// The length of the result in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<usize>,
     /// The trace that the request belongs to.
@@ -61,9 +61,10 @@ pub struct AccessRecord<'a> {
 }
 
 impl AccessLog {
-    /// Writes to a file, to stderr, or to anything else. Lines are written by a separate thread,
-    /// which ends with the log. While they cannot be written, for example because the disk is full,
-    /// some are kept and the rest are dropped; logging resumes when there is room again.
+    /// Makes an access log that writes to a file, to stderr, or to any other sink. Lines are
+    /// written by a separate thread, which ends with the log. While lines cannot be written, for
+    /// example because the disk is full, some are kept and the rest are dropped; logging resumes
+    /// when writing works again.
     pub fn new(sink: impl Write + Send + 'static) -> Self {
         let (lines, waiting) = sync_channel::<Vec<u8>>(MAX_WAITING);
         let lost = Arc::default();
@@ -72,7 +73,7 @@ impl AccessLog {
         Self { lines, lost }
     }
 
-    /// How many lines were lost, because the disk was full or too slow.
+    /// How many lines were lost because the disk was full or too slow.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Asking the user before a call.
+//! Asks the user before a call.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ use super::{
     subject::Subject,
 };
 
-/// The key of our question among those of a call.
+/// The key of the gateway's question among those of a call.
 pub(super) const KEY: &str = "turnbuckle.confirm";
 
-/// How much of the arguments a person is shown.
+/// How many characters of the arguments are shown to the user.
 const MAX_SHOWN: usize = 2_000;
 
-/// What a person is asked about.
+/// A question whether a call is allowed.
 pub(super) struct Confirm {
     message: String,
     name: String,
@@ -66,7 +66,7 @@ impl Confirm {
         })
     }
 
-    /// Whether the answer allows it.
+    /// Whether the user's answer allows the call.
     fn is_allowed(answer: &Value) -> bool {
         answer["action"] == "accept" && answer["content"]["allow"] == true
     }
@@ -90,7 +90,7 @@ impl Confirm {
     }
 }
 
-/// Asks before a call is served. `None` if the server has its own answer.
+/// Asks before a call is served. Returns `None` if the server's own answer is to be used.
 pub(super) fn serve(
     asking: &Arc<Asking>,
     confirm: Confirm,
@@ -122,7 +122,7 @@ pub(super) fn serve(
             None => asking.ask(&identity, &entry(&confirm), Some(round)),
         });
     }
-    // A client of an older revision does not know the question, whatever it declares.
+    // A client of an older revision does not support the question, whatever it declares.
     let is_known =
         revision.is_modern() || available("elicitation/create", revision, Direction::ToClient);
     if !is_known || !request.capabilities().has_form_elicitation() {
@@ -149,7 +149,7 @@ pub(super) fn serve(
     })
 }
 
-/// A call of a modern client whose user has agreed, in this round or before.
+/// A call of a modern client that the user has allowed, in this round or an earlier one.
 struct Allowed {
     asking: Arc<Asking>,
     inner: Arc<dyn Relay>,
@@ -161,8 +161,8 @@ struct Allowed {
 }
 
 impl Allowed {
-    /// Runs the call in the process that asked: once for each consent, and once for each round of a call
-    /// that asks something itself.
+    /// Runs the call in the process that asked: once for each consent, and once for each round of a
+    /// call in which the server itself asks.
     async fn run(self) -> RelayReply {
         let consents = &self.asking.consents;
         if self.round.node != consents.node() {
@@ -172,7 +172,7 @@ impl Allowed {
             if let Some(reply) = there.await {
                 return reply;
             }
-            // Whether the call ran there is not known any more, so the user decides again.
+            // It is no longer known whether the call ran there, so ask the user again.
             let entry = entry(&self.confirm);
             return self.asking.ask(&self.identity, &entry, Some(self.round));
         }
@@ -196,7 +196,7 @@ impl Allowed {
     }
 }
 
-/// Goes on with a call of a modern client whose user has agreed, in this round or before.
+/// Continues a call of a modern client that the user has allowed, in this round or an earlier one.
 pub(super) fn resume(
     asking: &Arc<Asking>,
     identity: CallIdentity,
@@ -226,7 +226,7 @@ fn entry(confirm: &Confirm) -> Value {
     json!({ "method": "elicitation/create", "params": confirm.params() })
 }
 
-/// Arguments for a person, cut where they are long.
+/// Formats arguments for the user, and cuts off long ones.
 fn shown(arguments: &Value) -> String {
     let text = serde_json::to_string_pretty(arguments).unwrap_or_default();
     match text.char_indices().nth(MAX_SHOWN) {

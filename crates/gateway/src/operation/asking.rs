@@ -1,8 +1,8 @@
-//! Questions of the gateway itself, in front of a call.
+//! Questions of the gateway itself, asked before a call.
 //!
-//! A modern client is asked with a result, and the retry has the answer. What the gateway remembers
-//! until then is in a box that the client carries, with the state of the server behind it, if there is
-//! one: a server may ask after us, and its retries come through here too.
+//! A modern client is asked in a result, and its retry contains the answer. The gateway's state
+//! until then is sealed in the `requestState` that the client carries, together with the server's
+//! own state, if any: the server may ask too, and its retries come through here as well.
 
 use std::time::Duration;
 
@@ -17,48 +17,48 @@ use turnbuckle_session::round::{KeyRing, RequestDigest};
 use super::consents::Consents;
 use crate::seal::Sealer;
 
-/// How long a client has to answer.
+/// How long a client may take to answer.
 pub(crate) const ANSWER_WITHIN: Duration = Duration::from_mins(10);
 
-/// Asks in front of calls, and knows its questions by a key.
+/// Asks questions before calls, and recognises its questions by their key.
 pub(crate) struct Asking {
     key: &'static str,
     sealer: Sealer,
-    /// Consents that were given here.
+    /// The consents that were given in this process.
     pub(super) consents: Consents,
-    /// The way to other replicas of the gateway, once the server is built.
+    /// The link to other replicas of the gateway, once the server is built.
     #[cfg(feature = "http")]
     replicas: std::sync::OnceLock<ReplicaLink>,
 }
 
-/// What is remembered from one round to the next.
+/// The state that is kept from one round to the next.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AskTicket {
-    /// Which of our questions it is.
+    /// The question that was asked.
     asked: String,
-    /// The process that asked, and which of its questions it is: an answer counts once.
+    /// The process that asked, and the number of its question. Each answer is used once.
     node: u64,
     number: u64,
-    /// Whether it was answered in our favour.
+    /// Whether the user has already allowed the call.
     is_over: bool,
-    /// The state of the server behind us.
+    /// The state of the server.
     inner: Option<String>,
 }
 
-/// A request of a modern client that was asked before.
+/// A retry of a modern client that was asked before.
 pub(crate) struct AskRound {
     /// Whether the question was answered in an earlier round.
     pub(crate) is_over: bool,
-    /// The answer, if this round has it.
+    /// The answer, if this round contains it.
     pub(crate) answer: Option<Value>,
-    /// The process that asked, and which of its questions it is.
+    /// The process that asked, and the number of its question.
     pub(super) node: u64,
     pub(super) number: u64,
     inner: Option<String>,
 }
 
-/// What a call belongs to, for the boxes of its rounds.
+/// Identifies a call, to seal the states of its rounds.
 pub(crate) struct CallIdentity {
     pub(super) caller: Option<String>,
     digest: RequestDigest,
@@ -84,14 +84,15 @@ impl Asking {
         }
     }
 
-    /// Gives it the way to other replicas, before the first question.
+    /// Sets the link to other replicas, before the first question.
     #[cfg(feature = "http")]
     pub(super) fn share(&self, link: ReplicaLink) {
         self.consents.set_node(link.node());
         let _ = self.replicas.set(link);
     }
 
-    /// Has the replica that asked serve the request with the answer; `None` if it has ended.
+    /// Lets the replica that asked serve the request with the answer. Returns `None` if that
+    /// replica has ended.
     #[cfg(feature = "http")]
     pub(super) async fn elsewhere(
         &self,
@@ -115,7 +116,8 @@ impl Asking {
         None
     }
 
-    /// What was asked before; `None` if the state of the request is not ours.
+    /// Opens the state of an earlier question. Returns `None` if the state of the request is not
+    /// the gateway's.
     pub(crate) fn open(&self, request: &RelayedRequest<'_>) -> Option<AskRound> {
         if !request.revision().is_modern() {
             return None;
@@ -140,7 +142,7 @@ impl Asking {
         })
     }
 
-    /// Asks a modern client. `entry` is the question as JSON; `before` is what was asked before.
+    /// Asks a modern client. `entry` is the question as JSON; `before` is the earlier round, if any.
     pub(crate) fn ask(
         &self,
         identity: &CallIdentity,
@@ -160,7 +162,7 @@ impl Asking {
         RelayReply::Result(result.to_string().into_bytes())
     }
 
-    /// The request as the server behind us is to see it.
+    /// The params for the server, without the gateway's own state and answers.
     pub(crate) fn pass_on(
         &self,
         request: OwnedRelayedRequest,
@@ -174,7 +176,7 @@ impl Asking {
         edit = if round.is_over {
             edit.drop(&["inputResponses", self.key])
         } else {
-            // The answers of this round are ours alone.
+            // The answers of this round are for the gateway only.
             edit.drop(&["inputResponses"])
         };
         let edited = edit
@@ -183,7 +185,7 @@ impl Asking {
         Ok(request.with_params(edited))
     }
 
-    /// Puts the state of a server behind us into a box of ours, so that its retry is not asked again.
+    /// Seals the state of the server into the gateway's state, so that its retry is not asked again.
     pub(crate) fn wrap(&self, identity: &CallIdentity, reply: RelayReply) -> RelayReply {
         let RelayReply::Result(result) = &reply else {
             return reply;
@@ -238,7 +240,7 @@ impl Asking {
 }
 
 impl AskRound {
-    /// A request that was not asked yet, whatever its state is: it belongs to the server behind us.
+    /// The round of a request that was not asked yet. Its state, if any, belongs to the server.
     pub(crate) fn first(request: &RelayedRequest<'_>) -> Self {
         let is_modern = request.revision().is_modern();
         let state = request.members().text("requestState").filter(|_| is_modern);
@@ -252,7 +254,7 @@ impl AskRound {
     }
 }
 
-/// Asks the client of a session and waits for its answer.
+/// Asks the client in its session, and waits for the answer.
 pub(crate) async fn ask_session(
     front: &turnbuckle_server::ClientChannel,
     params: &Value,

@@ -1,4 +1,4 @@
-//! The current usage of callers: their rates, and how many of their calls run.
+//! The current usage of callers: their rates and the number of their running calls.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,29 +7,29 @@ use turnbuckle_base::lock::Mutex;
 
 use super::policy::{Policy, Rate};
 
-/// How many callers are remembered. A caller that is forgotten starts from zero.
+/// How many callers are remembered. A caller that was forgotten starts from zero.
 const MAX_CALLERS: usize = 10_000;
 
-/// Callers and what they use.
+/// The current usage of each caller.
 #[derive(Debug, Default)]
 pub(super) struct CallerUses(Mutex<HashMap<Option<String>, CallerUse>>);
 
 #[derive(Debug)]
 struct CallerUse {
     running: usize,
-    /// The calls that may still be made now.
+    /// How many calls may be made now.
     tokens: f64,
     filled: Instant,
 }
 
-/// Why a call is not made now.
+/// The limit that a call exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TooMuch {
     Often,
     AtOnce,
 }
 
-/// A call that runs until this is dropped.
+/// A running call. It is counted until this is dropped.
 #[derive(Debug)]
 pub(super) struct Running {
     uses: Arc<CallerUses>,
@@ -37,7 +37,7 @@ pub(super) struct Running {
 }
 
 impl CallerUses {
-    /// Counts a call.
+    /// Counts a call, unless it exceeds a limit.
     pub(super) fn enter(
         self: &Arc<Self>,
         policy: &Policy,
@@ -74,7 +74,8 @@ impl CallerUses {
 }
 
 impl CallerUse {
-    /// Takes a token of a bucket that fills at the rate and holds what comes in its time.
+    /// Takes a token from a bucket that is filled at the rate. The bucket holds the tokens of one
+    /// interval.
     fn take(&mut self, rate: Rate, now: Instant) -> Result<(), TooMuch> {
         let full = f64::from(rate.count);
         let waited = now.saturating_duration_since(self.filled);

@@ -1,7 +1,8 @@
 //! Conditions in CEL, the Common Expression Language.
 //!
-//! What an expression costs is bounded: its length, the depth of its loops, and how much it may read of
-//! a request. An expression that cannot be evaluated counts as the safer answer of its rule.
+//! The cost of an expression is bounded: its length, the depth of its loops, and how much of a
+//! request it may read. If an expression cannot be evaluated, the safer result for its rule is
+//! used.
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
@@ -14,16 +15,16 @@ use serde_json::Value;
 
 use super::subject::{Moment, Subject};
 
-/// The longest expression.
+/// The longest allowed expression, in bytes.
 const MAX_LENGTH: usize = 4 * 1024;
 
-/// How much of the arguments of a call an expression reads, as JSON.
+/// How many bytes of a call's arguments, as JSON, an expression may read.
 const MAX_ARGUMENTS: usize = 256 * 1024;
 
-/// The same for an expression with a loop, which may copy what it reads for each turn.
+/// The same for an expression with a loop, which may copy its input in each iteration.
 const MAX_LOOPED_ARGUMENTS: usize = 16 * 1024;
 
-/// What expressions may name.
+/// The variables that expressions can use.
 const VARIABLES: [&str; 8] = [
     "caller",
     "server",
@@ -45,7 +46,7 @@ pub(super) struct Condition {
     has_loops: bool,
 }
 
-/// Why an expression cannot be used: what is wrong, and where.
+/// Why an expression is invalid: the problem and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionError {
     reason: String,
@@ -108,17 +109,17 @@ impl Condition {
         Ok(condition)
     }
 
-    /// The expression as it was written.
+    /// The source text of the expression.
     pub(super) fn source(&self) -> &str {
         &self.source
     }
 
-    /// Whether it can be asked for a list, in which nothing has arguments.
+    /// Whether the condition applies at this moment. Entries of lists have no arguments.
     pub(super) fn is_for(&self, moment: Moment) -> bool {
         moment == Moment::Call || !self.reads_arguments
     }
 
-    /// Whether it holds. The error says why that cannot be told.
+    /// Evaluates the condition. The error says why it cannot be evaluated.
     pub(super) fn holds(&self, subject: &Subject<'_>) -> Result<bool, String> {
         let limit = if self.has_loops {
             MAX_LOOPED_ARGUMENTS
@@ -165,11 +166,11 @@ impl Condition {
         }
     }
 
-    /// Finds functions that do not exist. What a request lacks is not known before there is one.
+    /// Finds functions that do not exist. Missing members are only known once there is a request.
     fn try_functions(&self) -> Result<(), ConditionError> {
         let references = self.program.references();
         for name in references.functions() {
-            // Operators are functions too, with names that nothing else may have.
+            // Operators are functions too, with names that are reserved for them.
             let is_operator = name.starts_with('_') || name.contains('@') || name.contains('_');
             let is_operator = is_operator || name.starts_with(|it: char| !it.is_alphabetic());
             if !is_operator && !FUNCTIONS.contains(&name) {
@@ -213,7 +214,7 @@ impl fmt::Debug for Condition {
     }
 }
 
-/// The names that an expression uses and does not make itself.
+/// The names that an expression uses without defining them.
 #[derive(Default)]
 struct UsedNames {
     free: BTreeSet<String>,
@@ -280,7 +281,7 @@ impl UsedNames {
     }
 }
 
-/// The hints of a tool, with what counts where a server says nothing.
+/// The hints of a tool, with the defaults of the specification for missing ones.
 fn annotated(said: &Value) -> Value {
     let hint = |name: &str, unsaid: bool| said[name].as_bool().unwrap_or(unsaid);
     serde_json::json!({
@@ -330,7 +331,7 @@ fn place((line, column): (isize, isize)) -> Option<(usize, usize)> {
     Some((line.try_into().ok()?, column.try_into().ok()?))
 }
 
-/// Where a name is first, as a line and a column.
+/// The position of the first occurrence of a name, as line and column.
 fn position(source: &str, name: &str) -> Option<(usize, usize)> {
     let before = &source[..source.find(name)?];
     let line = before.matches('\n').count() + 1;

@@ -1,5 +1,5 @@
-//! Consents of users that were used. Each counts for one call: a client that sends its answer again gets
-//! what came of the call, and the call does not run again.
+//! Consents of users that were used. Each is valid for one call: if a client sends its answer
+//! again, it gets the outcome of that call, and the call does not run again.
 
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
@@ -21,7 +21,7 @@ use crate::seal;
 /// How many outcomes are kept for clients that lost the answer.
 const MAX_KEPT: usize = 256;
 
-/// The same in bytes.
+/// How many bytes of outcomes are kept.
 const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;
 
 /// The consents that were used in this process.
@@ -33,23 +33,23 @@ pub(super) struct Consents {
     outcomes: Arc<Mutex<IndexMap<u64, Outcome>>>,
 }
 
-/// What came of a call, once it is over.
+/// The outcome of a call, available once the call is over.
 struct Outcome {
     reply: watch::Receiver<Option<RelayReply>>,
     bytes: usize,
 }
 
-/// What becomes of an answer that allows a call.
+/// What happens with an answer that allows a call.
 pub(super) enum Used {
-    /// The call runs now, and its result is reported to this.
+    /// The call runs now and reports its outcome here.
     Now(Ending),
-    /// The call ran before, or runs.
+    /// The call is already running or has run; this receives its outcome.
     Before(watch::Receiver<Option<RelayReply>>),
     /// The call does not run.
     Refused(Reject),
 }
 
-/// Takes what comes of a call.
+/// Receives the outcome of a call.
 pub(super) struct Ending {
     number: u64,
     reply: watch::Sender<Option<RelayReply>>,
@@ -57,23 +57,24 @@ pub(super) struct Ending {
 }
 
 impl Consents {
-    /// The number of this process. It tells processes apart and need not be secret.
+    /// The number of this process. It distinguishes processes and need not be secret.
     pub(super) fn node(&self) -> u64 {
         *self.node.get_or_init(jitter::random)
     }
 
-    /// Says by which number other replicas know this process. It counts before the first question.
+    /// Sets the number under which other replicas know this process. It must be called before the
+    /// first question.
     #[cfg(feature = "http")]
     pub(super) fn set_node(&self, node: u64) {
         let _ = self.node.set(node);
     }
 
-    /// A number for a question.
+    /// A new number for a question.
     pub(super) fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Uses the consent that was given to a question of this process.
+    /// Uses the consent to a question of this process.
     pub(super) async fn spend(&self, caller: Option<&str>, number: u64) -> Used {
         let mut owner = DefaultHasher::new();
         caller.hash(&mut owner);
@@ -81,7 +82,7 @@ impl Consents {
         let expires = now + ANSWER_WITHIN.as_secs();
         let id = number.to_be_bytes();
         let used = StateUse::new(&id, owner.finish(), expires, now);
-        // Entered first, so that one that comes at the same moment finds it.
+        // Register first, so that a concurrent request with the same answer finds this one.
         let ending = match self.begin(number) {
             Ok(ending) => ending,
             Err(reply) => return Used::Before(reply),
@@ -100,7 +101,7 @@ impl Consents {
         }
     }
 
-    /// Enters a call, unless one with this number was entered before.
+    /// Registers a call. If the number was used before, returns the receiver of that call's outcome.
     fn begin(&self, number: u64) -> Result<Ending, watch::Receiver<Option<RelayReply>>> {
         let (sender, reply) = watch::channel(None);
         let mut outcomes = self.outcomes.lock();
@@ -118,7 +119,7 @@ impl Consents {
 }
 
 impl Ending {
-    /// Keeps what came of the call for a while.
+    /// Keeps the outcome of the call for a while.
     pub(super) fn end(self, reply: &RelayReply) {
         let bytes = match reply {
             RelayReply::Result(result) => result.len(),
@@ -137,7 +138,7 @@ impl Ending {
     }
 }
 
-/// Takes out the oldest while there are too many.
+/// Removes the oldest outcomes while the limits are exceeded.
 fn make_room(outcomes: &mut IndexMap<u64, Outcome>) {
     let mut bytes: usize = outcomes.values().map(|outcome| outcome.bytes).sum();
     while outcomes.len() > MAX_KEPT || bytes > MAX_KEPT_BYTES {
@@ -148,7 +149,7 @@ fn make_room(outcomes: &mut IndexMap<u64, Outcome>) {
     }
 }
 
-/// Waits for what comes of a call that another request began.
+/// Waits for the outcome of a call that another request began.
 pub(super) async fn joined(mut reply: watch::Receiver<Option<RelayReply>>) -> RelayReply {
     match reply.wait_for(Option::is_some).await {
         Ok(reply) => reply.clone().unwrap_or_else(|| used_up().into()),
@@ -156,7 +157,7 @@ pub(super) async fn joined(mut reply: watch::Receiver<Option<RelayReply>>) -> Re
     }
 }
 
-/// The call ran and its result is no longer known, or the call was cancelled.
+/// The error if the call ran and its outcome is no longer known, or the call was cancelled.
 fn used_up() -> Reject {
     Reject::invalid_params(
         "the user's consent was used: it counts for one call. Send the call without `requestState` to \

@@ -1,4 +1,4 @@
-//! One request of a gateway: the policy decision, its result, and the entries in logs and metrics.
+//! One request of a gateway: the decision of the policy, the outcome, and the entries in logs and metrics.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ use super::{
     subject::{Judged, Moment, Subject},
 };
 
-/// One request from its beginning to its end, which is written down when it is dropped.
+/// One request from beginning to end. It is logged and counted when this is dropped.
 pub(super) struct Course {
     pub(super) operation: Arc<Operation>,
     pub(super) about: About,
@@ -30,9 +30,9 @@ pub(super) struct Course {
     running: Option<Running>,
     /// Whether it was counted against the limits of its caller.
     is_counted: bool,
-    /// What rules with expressions have judged.
+    /// The entry as rules with expressions have judged it.
     pub(super) judged: Option<Judged>,
-    /// The rule that denied it.
+    /// The rule that denied the request.
     reason: Option<String>,
     pub(super) outcome: &'static str,
     code: Option<i64>,
@@ -60,14 +60,14 @@ impl Course {
         }
     }
 
-    /// Decides about the request. Gives what the user has to be asked, if there is something.
+    /// Decides about the request. Returns the question for the user, if the user has to be asked.
     pub(super) fn admit(
         &mut self,
         policy: &Policy,
         request: &RelayedRequest<'_>,
     ) -> Result<Option<Confirm>, (&'static str, Reject)> {
         let caller = &self.about.caller;
-        // Lists are cheap, and a client reads them before its first call.
+        // Lists are not limited: they are cheap, and a client reads them before its first call.
         let Some((kind, name)) = &self.about.subject else {
             return Ok(None);
         };
@@ -83,7 +83,7 @@ impl Course {
             };
             let subject = subject.called(request.method(), arguments);
             match policy.judge(&subject, Moment::Call) {
-                // The words of its server would tell what does not exist from what is denied.
+                // Answer here: a different error from the server would reveal which denied entries exist.
                 Verdict::Allow | Verdict::Ask(_)
                     if self.operation.is_unlisted(caller, *kind, name) =>
                 {
@@ -106,7 +106,7 @@ impl Course {
         Ok(confirm)
     }
 
-    /// Counts the request against the limits of its caller, once.
+    /// Counts the request against the limits of its caller, only once.
     pub(super) fn enter(&mut self, policy: &Policy) -> Result<(), (&'static str, Reject)> {
         if !std::mem::replace(&mut self.is_counted, true) {
             let caller = self.about.caller.id();
@@ -182,7 +182,7 @@ fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// A URI may have a secret in its query.
+/// Removes the query of a URI, which may contain a secret.
 fn without_query(name: &str) -> &str {
     name.split(['?', '#']).next().unwrap_or(name)
 }
@@ -194,14 +194,14 @@ fn trace_of(request: &RelayedRequest<'_>) -> Option<String> {
     Some(parent.split('-').nth(1)?.to_owned())
 }
 
-/// The error for a tool or prompt (`word`) that this caller does not have. It is the same for one that does
-/// not exist and one that a rule denies.
+/// The error for a tool or prompt (`word`) that this caller does not have. It is the same whether
+/// the entry does not exist or a rule denies it.
 pub(crate) fn unknown(word: &str, name: &str) -> Reject {
     let name = name_in_message(name);
     Reject::invalid_params(format!("unknown {word} `{name}`"))
 }
 
-/// What is denied cannot be told from what does not exist.
+/// The error for a denied entry. It is the same as for an entry that does not exist.
 fn absent(kind: EntryKind, name: &str) -> Reject {
     match kind {
         EntryKind::Tool | EntryKind::Prompt => unknown(kind.as_str(), name),
@@ -217,7 +217,7 @@ fn limited(too_much: TooMuch) -> Reject {
     Reject::new(code::TOO_MANY_REQUESTS, said)
 }
 
-/// Whether a result says that the tool failed. Most results are not read for it.
+/// Whether a result says that the tool failed. Most results need not be parsed for this.
 fn is_tool_error(result: &[u8]) -> bool {
     if memchr::memmem::find(result, b"\"isError\"").is_none() {
         return false;

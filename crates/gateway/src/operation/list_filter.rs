@@ -1,4 +1,4 @@
-//! Removes entries from lists that the caller may not use.
+//! Removes entries that the caller may not use from lists.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use turnbuckle_server::Caller;
 
 use super::{EntryKind, Policy, subject::Directory};
 
-/// Takes what a caller may not use out of a list. `None` if it is no list.
+/// Removes the entries that a caller may not use from a list. Returns `None` if the text is not a list.
 ///
-/// The list is written anew even if everything stays: what a server writes between entries would
-/// otherwise tell a caller whether something was left out.
+/// The list is written anew even if no entry is removed. Otherwise the whitespace that a server
+/// writes between entries would reveal whether something was left out.
 pub(super) fn filtered(
     policy: &Policy,
     caller: &Caller,
@@ -37,7 +37,7 @@ pub(super) fn filtered(
     let list = format!("[{}]", kept.join(","));
     let mut edit = Edit::new(result).set(&[member], list);
     if result.member("cacheScope").is_some() {
-        // Another caller may see other entries.
+        // Other callers may see other entries, so the list must not be shared.
         edit = edit.set(&["cacheScope"], r#""private""#);
     }
     Some(edit.finish().ok()?.raw().get().as_bytes().to_vec())

@@ -1,4 +1,4 @@
-//! Writes the lines of a log, also again after a disk was full.
+//! Writes the lines of a log, and resumes after the disk was full.
 
 use std::{
     io::{self, Write},
@@ -10,17 +10,17 @@ use std::{
     time::Duration,
 };
 
-/// 64 KiB: lines that are kept while they cannot be written. More are lost, and counted.
+/// 64 KiB of lines are kept while they cannot be written. Further lines are lost, and counted.
 const MAX_UNWRITTEN: usize = 64 * 1024;
 
-/// How long to wait, without another line, before writing is tried again.
+/// How long to wait before writing is tried again, if no further line arrives.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Writes lines to a sink that may fail for a while.
 pub(super) struct LogWriter<W> {
     sink: W,
     lost: Arc<AtomicU64>,
-    /// It begins in the middle of a line if that line was cut.
+    /// Lines that are not written yet. The first one may be cut, if a part of it was written.
     unwritten: Vec<u8>,
     is_failing: bool,
 }
@@ -46,7 +46,7 @@ impl<W: Write> LogWriter<W> {
             let is_over = next == Err(RecvTimeoutError::Disconnected);
             if let Ok(line) = next {
                 self.add(&line);
-                // Lines that wait already are written together.
+                // Write lines that are already waiting together.
                 while self.unwritten.len() < MAX_UNWRITTEN
                     && let Ok(line) = lines.try_recv()
                 {
@@ -55,7 +55,7 @@ impl<W: Write> LogWriter<W> {
             }
             self.write();
             if is_over {
-                // There is no later try for these.
+                // These lines will not be tried again.
                 let left = memchr::memchr_iter(b'\n', &self.unwritten).count();
                 self.lost.fetch_add(left as u64, Ordering::Relaxed);
                 return;
@@ -67,7 +67,7 @@ impl<W: Write> LogWriter<W> {
         if !self.unwritten.is_empty() && self.unwritten.len() + line.len() > MAX_UNWRITTEN {
             self.write();
         }
-        // While lines can be written, a line of any length is taken.
+        // While writing works, lines of any length are accepted.
         if self.is_failing && self.unwritten.len() + line.len() > MAX_UNWRITTEN {
             self.lost.fetch_add(1, Ordering::Relaxed);
         } else {
@@ -114,7 +114,7 @@ impl<W: Write> LogWriter<W> {
     }
 }
 
-/// What to do about it, where that is known.
+/// Advice for an error, if there is any.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
@@ -128,7 +128,7 @@ fn advice(error: &io::Error) -> &'static str {
 mod tests {
     use super::*;
 
-    /// A disk with so many bytes left.
+    /// A disk with this many bytes left.
     struct Disk {
         written: Vec<u8>,
         left: usize,

@@ -11,13 +11,13 @@ use turnbuckle_host::ServerId;
 
 use crate::{lock::LockDifference, observe::CallerCounts};
 
-/// Seconds, from a fast call to one that a person answers.
+/// Upper bounds in seconds, from a fast call to one that a person answers.
 const BUCKETS: [f64; 12] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0, 120.0,
 ];
 
 /// The counters of a gateway, for Prometheus. Their labels have few values: methods of the
-/// protocol, outcomes, and servers of the config; callers are not among them.
+/// protocol, outcomes, and servers of the config. There is no label for callers.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -142,7 +142,7 @@ impl Metrics {
         seconds.observe(took.as_secs_f64());
     }
 
-    /// Sets whether a server answers.
+    /// Sets whether a server is ready.
     pub fn server(&self, id: &str, is_ready: bool) {
         let server = id.to_owned();
         let gauge = self.servers.get_or_create(&ServerLabels { server });
@@ -165,7 +165,7 @@ impl Metrics {
         self.restarts.remove(&labels);
     }
 
-    /// Sets what differs from the lock file, from
+    /// Sets the differences from the lock file, as returned by
     /// [`LiveGateway::lock_differences`](crate::LiveGateway::lock_differences).
     pub fn lock_differences(&self, differences: &[LockDifference]) {
         self.lock.clear();
@@ -178,8 +178,8 @@ impl Metrics {
         }
     }
 
-    /// Sets how many callers have each server that callers reach with credentials of their own,
-    /// from [`LiveGateway::caller_servers`](crate::LiveGateway::caller_servers).
+    /// Sets how many callers have each server that callers reach with their own credentials, as
+    /// returned by [`LiveGateway::caller_servers`](crate::LiveGateway::caller_servers).
     pub fn caller_servers(&self, servers: &[(ServerId, CallerCounts)]) {
         self.of_callers.clear();
         for (server, counts) in servers {
@@ -199,7 +199,7 @@ impl Metrics {
         }
     }
 
-    /// Sets how many calls wait for answers of their clients, from
+    /// Sets how many calls wait for answers of their clients, as returned by
     /// [`LiveGateway::parked`](crate::LiveGateway::parked).
     pub fn parked(&self, calls: usize) {
         self.parked.set(i64::try_from(calls).unwrap_or(i64::MAX));

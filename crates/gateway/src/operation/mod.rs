@@ -1,8 +1,8 @@
-//! Operating a gateway: policies, quotas, the access log and metrics.
+//! Operating a gateway: policies, rate limits, the access log and metrics.
 //!
-//! An [`Operation`] is put around the relay of a gateway with
-//! [`Gateway::wrap`](crate::Gateway::wrap) and [`Operation::around`]. [`Policy`] decides, [`Metrics`] counts, and an
-//! [`AccessLog`] writes a line for each request.
+//! Give an [`Operation`] to a gateway with [`Gateway::operation`](crate::Gateway::operation). Its
+//! [`Policy`] decides about requests, its [`Metrics`] count them, and its [`AccessLog`] writes a
+//! line for each.
 
 mod access_log;
 mod ask;

@@ -1,8 +1,8 @@
-//! The replacement for conditions without the feature `cel`.
+//! Replaces conditions if the feature `cel` is off.
 
 use super::subject::{Moment, Subject};
 
-/// The type of conditions without the feature `cel`: there are no values of it.
+/// The type of conditions if the feature `cel` is off. It has no values.
 #[derive(Clone, Debug)]
 pub(super) enum Condition {}
 

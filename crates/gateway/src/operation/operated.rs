@@ -38,7 +38,7 @@ pub struct Operation {
     pub(super) recorder: Option<Arc<Recorder>>,
 }
 
-/// What a gateway gives to its operation.
+/// The parts that a gateway gives to its operation.
 struct Bound {
     directory: Arc<dyn Directory>,
     asking: Arc<Asking>,
@@ -53,8 +53,8 @@ impl fmt::Debug for Operation {
 }
 
 impl Operation {
-    /// Allows everything, counts requests and writes no log. Add a [`policy`](Self::policy) and a
-    /// [`log`](Self::log).
+    /// Makes an operation that allows everything, counts requests and writes no log. Add a
+    /// [`policy`](Self::policy) and a [`log`](Self::log).
     pub fn new() -> Self {
         Self::default()
     }
@@ -66,14 +66,14 @@ impl Operation {
         self
     }
 
-    /// Writes a line about each request to this access log.
+    /// Writes a line for each request to this access log.
     #[must_use]
     pub fn log(mut self, log: AccessLog) -> Self {
         self.log = Some(log);
         self
     }
 
-    /// Reports denied requests to this recorder, so that they are part of
+    /// Reports denied requests to this recorder, so that they appear in
     /// [`Traffic::denials`](crate::observe::Traffic::denials). Give the same recorder to
     /// [`Gateway::observe`](crate::Gateway::observe).
     #[must_use]
@@ -91,7 +91,8 @@ impl Operation {
         *current = Arc::new(policy);
     }
 
-    /// The counters. The program updates those that only it knows, such as the states of servers.
+    /// The counters. The application has to update those that the gateway does not know, such as
+    /// the states of servers.
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.metrics
     }
@@ -104,15 +105,16 @@ impl Operation {
         self.metrics.text()
     }
 
-    /// Gives it what a gateway knows, before it is put around the gateway.
+    /// Sets the directory of a gateway's entries and the keys, before the operation is put around
+    /// the gateway.
     pub(crate) fn bind(&self, directory: Arc<dyn Directory>, keys: Option<KeyRing>) {
         let asking = Arc::new(Asking::new(ask::KEY, keys));
         directory.set_hides_entries(self.policy.read().hides_entries());
-        // An operation is for one gateway; another one keeps what it was given first.
+        // An operation is for one gateway; with a second one it keeps the values of the first.
         let _ = self.bound.set(Bound { directory, asking });
     }
 
-    /// Gives it the way to other replicas of the gateway, before the first request.
+    /// Sets the link to other replicas of the gateway, before the first request.
     #[cfg(feature = "http")]
     pub(crate) fn share(&self, link: turnbuckle_server::ReplicaLink) {
         if let Some(bound) = self.bound.get() {
@@ -125,7 +127,7 @@ impl Operation {
         policy.needs_facts().then_some(&bound.directory)
     }
 
-    /// Whether a server would be asked for this entry although it does not list it.
+    /// Whether a server would get a request for this entry although it does not list it.
     pub(super) fn is_unlisted(&self, caller: &Caller, kind: EntryKind, name: &str) -> bool {
         let bound = self.bound.get();
         bound.is_some_and(|bound| bound.directory.is_unlisted(caller, kind, name))
@@ -149,8 +151,8 @@ struct Operated {
 }
 
 impl Operated {
-    /// Waits until the facts of an entry are known that a rule may ask for; `None` if there is nothing to
-    /// wait for.
+    /// Waits until the facts of an entry that rules may need are known. Returns `None` if no
+    /// waiting is necessary.
     fn settling(&self, course: &Course) -> Option<BoxFuture<'static, Result<(), Reject>>> {
         let policy = Arc::clone(&self.operation.policy.read());
         let directory = self.operation.directory(&policy)?;
@@ -162,7 +164,7 @@ impl Operated {
         directory.settling(caller)
     }
 
-    /// The entries that the caller of a list sees, if rules can keep any out of it.
+    /// The entries that the caller of a list may see, if rules can hide any.
     fn seen_entries(&self, policy: &Arc<Policy>, course: &Course) -> Option<SeenEntries> {
         ListKind::of(course.about.method).filter(|_| policy.hides_entries())?;
         let (policy, caller) = (Arc::clone(policy), course.about.caller.clone());
@@ -199,7 +201,7 @@ impl Operated {
                 Some(Box::pin(std::future::ready(Reject::internal(said).into()))
                     as BoxFuture<'static, _>)
             }
-            // The rule that asked may be gone by now, and the state is still ours.
+            // The rule that asked may have been removed, but the state is still the gateway's.
             (None, Some(bound)) => match bound.asking.open(&request) {
                 Some(round) => {
                     let identity = CallIdentity::of(&request);
@@ -212,7 +214,7 @@ impl Operated {
             (None, None) => self.inner.serve(request),
         };
         let Some(work) = work else {
-            // The server has its own answer.
+            // Use the server's own answer.
             course.outcome = "ok";
             return None;
         };
@@ -236,7 +238,7 @@ impl Operated {
     }
 }
 
-/// The same relay for a request that has waited.
+/// The same relay, for a request that has waited.
 struct Settled {
     operated: Operated,
     course: Mutex<Option<Course>>,
@@ -270,7 +272,7 @@ impl Relay for Operated {
         let Some(settling) = self.settling(&course) else {
             return self.run(course, request);
         };
-        // Requests that wait count as well.
+        // Requests are counted even while they wait.
         let policy = Arc::clone(&self.operation.policy.read());
         if let Err((outcome, reject)) = course.enter(&policy) {
             return Some(course.refuse(outcome, reject));
@@ -300,7 +302,7 @@ impl Relay for Operated {
                     let facts = directory?.facts(request.caller(), EntryKind::Resource, uri);
                     facts.map(|_| ())
                 };
-                // A rule that needs to know its server cannot be asked yet.
+                // A rule that needs the entry's server cannot be evaluated yet.
                 if is_settling && is_known().is_none() {
                     return false;
                 }
@@ -313,11 +315,11 @@ impl Relay for Operated {
     }
 
     fn listen_tasks(&self, request: &RelayedRequest<'_>, ids: &[String]) -> Option<RelayTasks> {
-        // A task belongs to the caller that was allowed to begin it.
+        // A task belongs to the caller that was allowed to create it.
         self.inner.listen_tasks(request, ids)
     }
 
-    /// A tool that is denied is checked like one that does not exist.
+    /// A denied tool is checked like one that does not exist.
     fn param_headers(&self, caller: &Caller, tool: &str) -> Option<Arc<ParamHeaders>> {
         let policy = Arc::clone(&self.operation.policy.read());
         if !policy.is_empty() {

@@ -2,8 +2,8 @@
 
 use super::EntryKind;
 
-/// A pattern for names of one kind: `git__*`, `prompt:review`, `resource:file:///home/*`. Without a kind
-/// it is for tools. `*` matches any text.
+/// A pattern for names of one kind: `git__*`, `prompt:review`, `resource:file:///home/*`. A pattern
+/// without a kind is for tools. `*` matches any text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
     pub(super) kind: EntryKind,
@@ -26,18 +26,18 @@ impl Pattern {
         }
     }
 
-    /// The pattern as it was written, without its kind.
+    /// The text of the pattern, without its kind.
     pub(super) fn glob(&self) -> &str {
         &self.glob
     }
 
-    /// Whether a name of a kind fits.
+    /// Whether a name of this kind matches.
     pub(super) fn fits(&self, kind: EntryKind, name: &str) -> bool {
         self.kind == kind && matches(&self.glob, name)
     }
 }
 
-/// Whether a text fits a glob, in time that grows with the product of their lengths at the most.
+/// Whether a text matches a glob. The time is at most proportional to the product of their lengths.
 pub(super) fn matches(glob: &str, text: &str) -> bool {
     let mut parts = glob.split('*');
     let first = parts.next().unwrap_or_default();
@@ -45,7 +45,7 @@ pub(super) fn matches(glob: &str, text: &str) -> bool {
         return false;
     };
     let Some(last) = parts.next_back() else {
-        // No `*` at all.
+        // The glob has no `*`.
         return rest.is_empty();
     };
     for part in parts {

@@ -14,8 +14,8 @@ use super::{
 };
 
 /// Decides which callers may use which tools, prompts and resources, and how often. An entry that a
-/// caller may not use is missing from the caller's lists, and a call of it is answered as if it did
-/// not exist. Give it to [`Operation::policy`](super::Operation::policy).
+/// caller may not use is left out of the caller's lists, and a call of it is answered as if it did
+/// not exist. Give the policy to [`Operation::policy`](super::Operation::policy).
 ///
 /// ```
 /// use turnbuckle_gateway::operation::{Policy, PolicyRule, Rate};
@@ -31,8 +31,8 @@ pub struct Policy {
     rules: Vec<PolicyRule>,
 }
 
-/// A rule of a [`Policy`], for all callers or for some of them. Patterns are matched with the names
-/// that clients see; `*` matches any text.
+/// A rule of a [`Policy`], for all callers or for some of them. Patterns are matched against the
+/// names that clients see; `*` matches any text.
 #[derive(Clone, Debug, Default)]
 #[must_use = "it is given to a `Policy`"]
 pub struct PolicyRule {
@@ -47,18 +47,18 @@ pub struct PolicyRule {
     concurrency: Option<usize>,
 }
 
-/// What becomes of a request.
+/// The decision about a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The request is served.
     Allow,
     /// The request is answered as if the entry did not exist. The text names the rule.
     Deny(String),
-    /// The user is asked first. The text says by which rule.
+    /// The user is asked first. The text names the rule.
     Ask(String),
 }
 
-/// The first condition that holds. One that cannot be evaluated counts as `on_error` says.
+/// The first condition that is true. A condition that cannot be evaluated has the value `on_error`.
 fn holding<'a>(
     conditions: &'a [Condition],
     subject: &Subject<'_>,
@@ -79,7 +79,7 @@ fn holding<'a>(
         .find(holds)
 }
 
-/// A limit on how often a caller may call: a number of calls within a time. Give it to
+/// A limit on how often a caller may call: a number of calls per interval. Give it to
 /// [`PolicyRule::rate`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
@@ -88,7 +88,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// A rate of this many calls in a second.
+    /// This many calls per second.
     pub fn per_second(count: u32) -> Self {
         Self {
             count,
@@ -96,7 +96,7 @@ impl Rate {
         }
     }
 
-    /// A rate of this many calls in a minute.
+    /// This many calls per minute.
     pub fn per_minute(count: u32) -> Self {
         Self {
             count,
@@ -104,7 +104,7 @@ impl Rate {
         }
     }
 
-    /// A rate of this many calls in an hour.
+    /// This many calls per hour.
     pub fn per_hour(count: u32) -> Self {
         Self {
             count,
@@ -127,24 +127,24 @@ impl Rate {
 }
 
 impl Policy {
-    /// Everything is allowed.
+    /// Makes a policy without rules, which allows everything.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a rule. Something is denied if any rule for the caller denies it, or if rules for the
-    /// caller have lists of what is allowed and no list contains it.
+    /// Adds a rule. A request is denied if any rule for the caller denies it, or if some rules for
+    /// the caller only allow certain entries and none of them allows this one.
     pub fn rule(mut self, rule: PolicyRule) -> Self {
         self.rules.push(rule);
         self
     }
 
-    /// Whether nothing is decided here.
+    /// Whether the policy has no rules.
     pub(super) fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// Whether rules can keep entries out of lists.
+    /// Whether rules can hide entries from lists.
     pub(super) fn hides_entries(&self) -> bool {
         self.rules.iter().any(|rule| {
             let has_patterns = !rule.allow.is_empty() || !rule.deny.is_empty();
@@ -152,8 +152,8 @@ impl Policy {
         })
     }
 
-    /// Whether a caller sees an entry in lists, as far as its kind and name tell. Expressions that
-    /// need more, such as the server or the annotations, may decide otherwise in a gateway.
+    /// Whether a caller sees an entry in lists, judged by its kind and name alone. In a gateway,
+    /// expressions that use more, such as the server or the annotations, may decide differently.
     pub fn permits(&self, caller: Option<&str>, kind: EntryKind, name: &str) -> bool {
         let subject = Subject {
             caller,
@@ -164,7 +164,7 @@ impl Policy {
         !matches!(self.judge(&subject, Moment::List), Verdict::Deny(_))
     }
 
-    /// Whether expressions or questions need to know more than names.
+    /// Whether expressions or questions need more than names.
     pub(super) fn needs_facts(&self) -> bool {
         self.rules.iter().any(|rule| {
             let conditions = [&rule.allow_if, &rule.deny_if, &rule.ask_if];
@@ -185,7 +185,8 @@ impl Policy {
         !matches!(self.judge(&subject, Moment::List), Verdict::Deny(_))
     }
 
-    /// What becomes of a request, or of an entry of a list. What is asked for in calls is in lists.
+    /// Decides about a request, or about an entry of a list. Entries whose calls need the user's
+    /// consent are listed.
     pub(super) fn judge(&self, subject: &Subject<'_>, moment: Moment) -> Verdict {
         let fits = |pattern: &&Pattern| pattern.fits(subject.kind, subject.name);
         let mut is_listed = None;
@@ -194,7 +195,7 @@ impl Policy {
             if let Some(pattern) = rule.deny.iter().find(fits) {
                 return Verdict::Deny(format!("rule {number}: deny `{}`", pattern.glob()));
             }
-            // An expression that fails denies.
+            // An expression that cannot be evaluated denies the request.
             if let Some(condition) = holding(&rule.deny_if, subject, moment, true) {
                 return Verdict::Deny(format!("rule {number}: deny-if `{}`", condition.source()));
             }
@@ -228,14 +229,14 @@ impl Policy {
         }
     }
 
-    /// The tightest rate of a caller.
+    /// The lowest rate of a caller.
     pub(super) fn rate(&self, caller: Option<&str>) -> Option<Rate> {
         let per_second = |rate: &Rate| f64::from(rate.count) / rate.within.as_secs_f64();
         let rates = self.of(caller).filter_map(|(_, rule)| rule.rate);
         rates.min_by(|one, other| per_second(one).total_cmp(&per_second(other)))
     }
 
-    /// How many calls of a caller may run at once.
+    /// How many calls of a caller may run at the same time.
     pub(super) fn concurrency(&self, caller: Option<&str>) -> Option<usize> {
         self.of(caller)
             .filter_map(|(_, rule)| rule.concurrency)
@@ -256,13 +257,13 @@ impl Policy {
 }
 
 impl PolicyRule {
-    /// A rule for all callers.
+    /// Makes a rule for all callers.
     pub fn for_all() -> Self {
         Self::default()
     }
 
-    /// A rule for callers whose ids match one of these patterns; `*` matches any text. It never
-    /// applies to callers without an id.
+    /// Makes a rule for callers whose ids match one of these patterns; `*` matches any text. It
+    /// never applies to callers without an id.
     pub fn for_callers(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             callers: Some(names.into_iter().map(Into::into).collect()),
@@ -270,9 +271,9 @@ impl PolicyRule {
         }
     }
 
-    /// Allows only what matches one of these patterns, or an `allow_if` expression. A
-    /// pattern is for tools, such as `git__*`, unless it begins with `prompt:` or `resource:`;
-    /// kinds without a pattern are not restricted.
+    /// Allows only entries that match one of these patterns or an `allow_if` expression. A pattern
+    /// is for tools, such as `git__*`, unless it begins with `prompt:` or `resource:`; kinds
+    /// without a pattern are not restricted.
     pub fn allow(mut self, patterns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let patterns = patterns.into_iter();
         self.allow
@@ -280,7 +281,7 @@ impl PolicyRule {
         self
     }
 
-    /// Denies what matches one of these patterns, whatever other rules allow. See
+    /// Denies entries that match one of these patterns, whatever other rules allow. See
     /// [`allow`](Self::allow) for the patterns.
     pub fn deny(mut self, patterns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let patterns = patterns.into_iter();
@@ -289,9 +290,9 @@ impl PolicyRule {
         self
     }
 
-    /// Asks the user before each call of what matches one of these patterns, with a form that shows
-    /// the server, the tool and the arguments. The call of a client that does not support forms
-    /// (elicitation) is refused.
+    /// Asks the user before each call of an entry that matches one of these patterns, with a form
+    /// that shows the server, the tool and the arguments. If the client does not support forms
+    /// (elicitation), the call is refused.
     pub fn ask(mut self, patterns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let patterns = patterns.into_iter();
         self.ask
@@ -299,28 +300,28 @@ impl PolicyRule {
         self
     }
 
-    /// Allows only that for which a CEL expression is true, besides what [`allow`](Self::allow)
-    /// allows. An expression that cannot be evaluated, for example because an argument is missing,
-    /// allows nothing.
+    /// Allows only requests for which a CEL expression is true, in addition to entries that
+    /// [`allow`](Self::allow) allows. An expression that cannot be evaluated, for example because
+    /// an argument is missing, allows nothing.
     ///
-    /// Expressions may use `caller` (with `id` and `scopes`), `server`, `tool` (the server's own
-    /// name for it), `name` (the gateway's), `kind` (`tool`, `prompt`, `resource`), `method`,
-    /// `annotations` and `arguments`. Those that use `arguments` apply to calls only; lists are not
-    /// filtered by them.
+    /// Expressions can use `caller` (with `id` and `scopes`), `server`, `tool` (the server's own
+    /// name for it), `name` (the gateway's name), `kind` (`tool`, `prompt`, `resource`), `method`,
+    /// `annotations` and `arguments`. Expressions that use `arguments` apply only to calls; lists
+    /// are not filtered by them.
     ///
     /// # Errors
-    /// [`ConditionError`] if it is not a valid expression, with the line and the column.
+    /// [`ConditionError`] if the expression is invalid, with the line and the column.
     #[cfg(feature = "cel")]
     pub fn allow_if(mut self, expression: &str) -> Result<Self, ConditionError> {
         self.allow_if.push(Condition::parse(expression)?);
         Ok(self)
     }
 
-    /// Denies that for which a CEL expression is true; see [`allow_if`](Self::allow_if). An
-    /// expression that cannot be evaluated denies.
+    /// Denies requests for which a CEL expression is true; see [`allow_if`](Self::allow_if). An
+    /// expression that cannot be evaluated denies the request.
     ///
     /// # Errors
-    /// [`ConditionError`] if it is not a valid expression.
+    /// [`ConditionError`] if the expression is invalid.
     #[cfg(feature = "cel")]
     pub fn deny_if(mut self, expression: &str) -> Result<Self, ConditionError> {
         self.deny_if.push(Condition::parse(expression)?);
@@ -328,10 +329,10 @@ impl PolicyRule {
     }
 
     /// Asks the user before calls for which a CEL expression is true; see [`ask`](Self::ask) and
-    /// [`allow_if`](Self::allow_if). An expression that cannot be evaluated asks.
+    /// [`allow_if`](Self::allow_if). If an expression cannot be evaluated, the user is asked.
     ///
     /// # Errors
-    /// [`ConditionError`] if it is not a valid expression.
+    /// [`ConditionError`] if the expression is invalid.
     #[cfg(feature = "cel")]
     pub fn ask_if(mut self, expression: &str) -> Result<Self, ConditionError> {
         self.ask_if.push(Condition::parse(expression)?);
@@ -339,14 +340,14 @@ impl PolicyRule {
     }
 
     /// Limits how often each caller may call. A call beyond the rate is refused with error 429. If
-    /// several rules for a caller have a rate, the lowest counts.
+    /// several rules for a caller have a rate, the lowest one is used.
     pub fn rate(mut self, rate: Rate) -> Self {
         self.rate = Some(rate);
         self
     }
 
-    /// Limits how many calls of each caller run at once. One more is refused with error 429. If
-    /// several rules for a caller have a limit, the lowest counts.
+    /// Limits how many calls of each caller run at the same time. A further call is refused with
+    /// error 429. If several rules for a caller have a limit, the lowest one is used.
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.concurrency = Some(calls);
         self

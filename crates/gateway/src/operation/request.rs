@@ -9,17 +9,17 @@ use turnbuckle_server::{Caller, RelayedRequest};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EntryKind {
-    /// A tool, by the name that the gateway gives it.
+    /// A tool, by its name in the gateway.
     #[default]
     Tool,
-    /// A prompt, by the name that the gateway gives it.
+    /// A prompt, by its name in the gateway.
     Prompt,
     /// A resource or a template, by its URI.
     Resource,
 }
 
 impl EntryKind {
-    /// What this list is of.
+    /// The kind of the entries in this list.
     pub(crate) fn of(list: ListKind) -> Self {
         match list {
             ListKind::Tools => Self::Tool,
@@ -28,7 +28,7 @@ impl EntryKind {
         }
     }
 
-    /// Its word: `tool`, `prompt` or `resource`.
+    /// The word for the kind: `tool`, `prompt` or `resource`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -38,7 +38,7 @@ impl EntryKind {
     }
 }
 
-/// What a request is about.
+/// The method and the entry of a request.
 #[derive(Clone, Debug)]
 pub(super) struct About {
     pub(super) method: &'static str,
@@ -61,7 +61,7 @@ impl About {
     }
 }
 
-/// The methods that are counted by name. Clients choose methods, so that others share one.
+/// The methods that are counted by name. Clients can send any method, so all others share one name.
 const METHODS: [&str; 15] = [
     "tools/list",
     "tools/call",
@@ -110,8 +110,8 @@ pub(super) fn subject(method: &str, params: &Members<'_>) -> Option<(EntryKind, 
     })
 }
 
-/// Whether another replica of the gateway asks about tasks for a client of its own. That replica counts the
-/// request of the client and writes it down.
+/// Whether another replica of the gateway requests a task for one of its own clients. That replica
+/// counts and logs the client's request.
 #[cfg(feature = "http")]
 pub(crate) fn is_task_request_of_replica(request: &RelayedRequest<'_>) -> bool {
     request.method().starts_with("tasks/") && request.client_channel().is_from_replica()

@@ -9,18 +9,19 @@ use turnbuckle_server::{Caller, Reject};
 
 use super::EntryKind;
 
-/// What is known about a tool, a prompt or a resource.
+/// The facts about a tool, a prompt or a resource.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct EntryFacts {
     pub(crate) server: String,
-    /// What the server calls it.
+    /// The server's own name for it.
     pub(crate) own: String,
-    /// Hints of a tool, as the server wrote them.
+    /// The annotations of a tool, as the server wrote them.
     pub(crate) annotations: Value,
 }
 
-/// The entry of a request, as rules have judged it: a note with the request. Its server may be another
-/// when the request is sent, after a question to the user or a change of the config.
+/// The entry of a request as rules have judged it, attached to the request. When the request is
+/// sent, after a question to the user or a change of the config, the entry may belong to another
+/// server.
 #[derive(Clone, Debug)]
 pub(crate) struct Judged {
     pub(crate) kind: EntryKind,
@@ -37,19 +38,19 @@ impl Judged {
         }
     }
 
-    /// Whether this is what was judged.
+    /// Whether the entry still has the facts that were judged.
     pub(crate) fn is(&self, facts: Option<&EntryFacts>) -> bool {
         self.facts.as_ref() == facts
     }
 
-    /// The error for a request whose entry is another one now.
+    /// The error for a request whose entry has changed since it was judged.
     pub(crate) fn outdated() -> Reject {
         Reject::internal("the servers changed while rules were checked for this; try again")
     }
 }
 
-/// Which entries a caller sees: a note with a request for a list. Entries are left out before the list is cut
-/// into pages, so that pages and cursors tell nothing of them.
+/// The entries that a caller sees, attached to a request for a list. Hidden entries are removed
+/// before the list is split into pages, so that pages and cursors reveal nothing about them.
 #[derive(Clone)]
 pub(crate) struct SeenEntries(Arc<SeesEntry>);
 
@@ -66,28 +67,29 @@ impl SeenEntries {
     }
 }
 
-/// Knows the entries of a gateway.
+/// Provides the facts about the entries of a gateway.
 pub(crate) trait Directory: Send + Sync {
-    /// What is known about an entry, by the name that clients see.
+    /// The facts about an entry, by the name that clients see.
     fn facts(&self, caller: &Caller, kind: EntryKind, name: &str) -> Option<EntryFacts>;
 
-    /// Whether it is known that the only server, which is asked for every name, does not list this.
+    /// Whether the only server, which gets requests for every name, is known not to list this entry.
     fn is_unlisted(&self, _caller: &Caller, _kind: EntryKind, _name: &str) -> bool {
         false
     }
 
-    /// Says whether rules can keep entries out of lists, which are then never those of a server as it pages them.
+    /// Sets whether rules can hide entries from lists. If they can, lists are never passed on from
+    /// a server with its own pages.
     fn set_hides_entries(&self, _hides: bool) {}
 
-    /// Waits until it is known what this caller is offered; `None` if it is. Until then a call of an entry
-    /// without facts must not be judged: the entry may appear before the call is made. An error says why it
-    /// cannot become known.
+    /// Waits until it is known what this caller is offered. Returns `None` if it is known already.
+    /// Until then a call of an entry without facts must not be judged, because the entry may appear
+    /// before the call is made. The error says why it cannot become known.
     fn settling(&self, _caller: &Caller) -> Option<BoxFuture<'static, Result<(), Reject>>> {
         None
     }
 }
 
-/// When a policy is asked.
+/// The moment at which a policy decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
     /// For an entry of a list.
@@ -96,7 +98,7 @@ pub(super) enum Moment {
     Call,
 }
 
-/// What a policy decides about.
+/// The subject of a policy decision.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Subject<'a> {
     pub(super) caller: Option<&'a str>,
@@ -114,7 +116,7 @@ pub(super) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// An entry by its name. Facts are looked up if a directory knows them.
+    /// An entry by its name. Its facts are looked up in the directory, if there is one.
     pub(super) fn entry(
         caller: &'a Caller,
         kind: EntryKind,
@@ -125,7 +127,7 @@ impl<'a> Subject<'a> {
         Self::of(caller, kind, name, facts)
     }
 
-    /// An entry of which this is known.
+    /// An entry with these facts.
     pub(super) fn of(
         caller: &'a Caller,
         kind: EntryKind,
@@ -144,7 +146,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The same in a call of a method, with these arguments.
+    /// The same entry in a call of a method, with these arguments.
     pub(super) fn called(mut self, method: &'a str, arguments: Option<Raw<'_>>) -> Self {
         self.method = method;
         self.arguments_length = arguments.map_or(0, |raw| raw.get().len());
