@@ -1,5 +1,5 @@
-//! What the gateway has to remember between two requests of a client: in a sealed box that the client
-//! carries, bound to the caller and to the request.
+//! Seals the gateway's state between two requests of a client. The client carries the sealed state,
+//! which is bound to the caller and to the request.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,28 +11,28 @@ use turnbuckle_session::round::{
     seal::{Key, NONCE_BYTES},
 };
 
-/// What a `requestState` of the gateway means.
+/// The content of a `requestState` of the gateway.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Ticket {
     /// A call of a legacy server that waits for answers.
     Parked {
-        /// The process that keeps it.
+        /// The process that has the call.
         node: u64,
-        /// Which call.
+        /// The number of the call.
         number: u64,
-        /// How often it was asked.
+        /// The round of questions that the client was asked.
         round: u32,
-        /// The server that it runs on.
+        /// The server that the call runs on.
         server: String,
     },
-    /// The state of a modern server, with the server that it belongs to.
+    /// The state of a modern server, and the server that it belongs to.
     Upstream {
         /// The server.
         server: String,
-        /// Its own state, if it gave one.
+        /// The server's own state, if it sent one.
         state: Option<String>,
     },
-    /// A call that did not run before the user visited some URLs (−32042).
+    /// A call that did not run because the user has to visit some URLs first (-32042).
     Visit {
         /// The server.
         server: String,
@@ -41,8 +41,8 @@ pub(crate) enum Ticket {
     },
 }
 
-/// A visit that a client was asked for. Some servers give it another id each time, or another query of
-/// its URL, which is left out here.
+/// A visit that a client was asked for. Some servers change the id or the query of the URL each
+/// time, so the query is left out here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct AskedVisit {
     pub(crate) id: Option<String>,
@@ -50,16 +50,16 @@ pub(crate) struct AskedVisit {
     pub(crate) message: Option<String>,
 }
 
-/// The name of our part of a journal.
+/// The label of the gateway's state in the journal.
 const MEMO: &str = "gateway";
 
-/// Seals and opens boxes.
+/// Seals and opens states.
 pub(crate) struct Sealer {
     keys: KeyRing,
 }
 
 impl Sealer {
-    /// With random keys, unless there is a secret.
+    /// Uses random keys, unless keys are given.
     pub(crate) fn new(keys: Option<KeyRing>) -> Self {
         let keys = keys.unwrap_or_else(|| KeyRing::new(Key::new(random())));
         Self { keys }
@@ -84,7 +84,7 @@ impl Sealer {
             .seal(&journal, &binding, expires, random::<NONCE_BYTES>()))
     }
 
-    /// Opens a box.
+    /// Opens a sealed value.
     pub(crate) fn open<T: DeserializeOwned>(
         &self,
         state: &str,
@@ -116,11 +116,11 @@ fn binding(caller: Option<&str>, request: RequestDigest) -> Binding<'_> {
     }
 }
 
-/// Random bytes of the operating system.
+/// Random bytes from the operating system.
 pub(crate) fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     if getrandom::fill(&mut bytes).is_err() {
-        // Without randomness nothing can be sealed that others could not open.
+        // Without random bytes, others could open what is sealed.
         tracing::error!("could not get random bytes from the operating system");
         std::process::abort();
     }

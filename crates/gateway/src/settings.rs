@@ -1,11 +1,11 @@
-//! How a gateway names, isolates and reaches its servers.
+//! Settings for how a gateway names, isolates and reaches its servers.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use turnbuckle_client::Era;
 use turnbuckle_protocol::{JsonObject, Revision};
 
-/// How long a client may take to answer what a legacy server asks in the middle of a call.
+/// How long a client may take to answer a question that a legacy server asks during a call.
 pub(crate) const PARK_FOR: Duration = Duration::from_mins(10);
 
 /// How the tools and prompts of the servers are named. Set it with
@@ -13,29 +13,29 @@ pub(crate) const PARK_FOR: Duration = Duration::from_mins(10);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Naming {
-    /// Their own names with one server, `server__name` with several.
+    /// With one server its own names, with several servers `server__name`.
     #[default]
     Auto,
-    /// Their own names. If two are the same, the later one gets another name.
+    /// The servers' own names. If two names are equal, the later one is changed.
     Bare,
-    /// `server__name`.
+    /// Always `server__name`.
     Prefixed,
 }
 
-/// Which callers share a session with a server, and for a server that is a program, its process.
-/// Set it with [`UpstreamSettings::isolation`].
+/// Which callers share a session with a server, and the process of a server that is a program. Set
+/// it with [`UpstreamSettings::isolation`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Isolation {
-    /// All callers share one session. For gateways with a single user.
+    /// All callers share one session. Use it for gateways with a single user.
     #[default]
     Shared,
-    /// Each caller has a session of its own.
+    /// Each caller has its own session.
     Caller,
-    /// Each caller has a session for each set of capabilities that its clients declare, so that a
-    /// program knows what it may ask. It runs once for each set.
+    /// Each caller has a session for each set of capabilities that its clients declare, so that the
+    /// server knows which questions it may ask. A program runs once for each set.
     Client,
-    /// Each call has a session of its own, which ends with it.
+    /// Each call has its own session, which ends with the call.
     Call,
 }
 
@@ -52,16 +52,16 @@ pub enum Isolation {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ToolSettings {
-    /// The name that clients see, in place of the server's own.
+    /// The name that clients see, instead of the server's own.
     pub name: Option<String>,
     /// Whether the tool is hidden: it is not listed, and calling it fails.
     pub is_hidden: bool,
-    /// Arguments that the gateway sets. Clients do not see them, and cannot set them.
+    /// Arguments that the gateway sets. Clients do not see them and cannot set them.
     pub fixed: Arc<JsonObject>,
 }
 
 impl ToolSettings {
-    /// Settings that change nothing: the tool is offered as the server describes it.
+    /// Makes settings that change nothing: the tool is offered as the server describes it.
     pub fn new() -> Self {
         Self::default()
     }
@@ -80,8 +80,8 @@ impl ToolSettings {
         self
     }
 
-    /// Sets this argument to this value in every call. It is removed from the schema that clients
-    /// see.
+    /// Sets this argument to this value in every call. The argument is removed from the schema that
+    /// clients see.
     #[must_use]
     pub fn fixed(mut self, argument: impl Into<String>, value: serde_json::Value) -> Self {
         Arc::make_mut(&mut self.fixed).insert(argument.into(), value);
@@ -89,70 +89,70 @@ impl ToolSettings {
     }
 }
 
-/// How the gateway uses one server. Give it to
+/// Settings for how the gateway uses one server. Give them to
 /// [`Gateway::server_with`](crate::Gateway::server_with).
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct UpstreamSettings {
-    /// The era that is spoken with the server. It is detected if `None`.
+    /// The only era to use with the server. `None` means that it is detected.
     pub era: Option<Era>,
-    /// The revision that is spoken with the server; the newest that both support if `None`.
+    /// The only revision to use with the server. `None` means the newest that both sides support.
     pub revision: Option<Revision>,
     /// Which callers share a session. Defaults to [`Isolation::Shared`].
     pub isolation: Isolation,
     /// Whether the tools of this server keep their own names, regardless of [`Naming`].
     pub is_bare: bool,
-    /// How many processes of it may run at a time; 8 if `None`. One of them is for the lists, and a
-    /// caller has at most half of the others.
+    /// How many processes of the server may run at the same time; `None` means 8. One of them reads
+    /// the lists, and a caller can have at most half of the others.
     pub max_processes: Option<usize>,
     /// Settings of single tools, by the server's own names for them.
     pub tools: BTreeMap<String, ToolSettings>,
 }
 
 impl UpstreamSettings {
-    /// The default settings: the revision is detected, and all callers share one session.
+    /// Makes the default settings: the revision is detected, and all callers share one session.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Speaks only this era with the server: legacy (with `initialize`) or modern. By default it is
+    /// Uses only this era with the server: legacy (with `initialize`) or modern. By default it is
     /// detected.
     pub fn era(mut self, era: Era) -> Self {
         self.era = Some(era);
         self
     }
 
-    /// Speaks only this revision with the server. By default the newest that both support is used.
+    /// Uses only this revision with the server. Defaults to the newest that both sides support.
     pub fn revision(mut self, revision: Revision) -> Self {
         self.revision = Some(revision);
         self
     }
 
-    /// Sets which callers share a session, and for a program its process. Use [`Isolation::Caller`]
-    /// for servers that keep state of their users.
+    /// Sets which callers share a session, and the process of a server that is a program. Use
+    /// [`Isolation::Caller`] for servers that keep state of their users.
     pub fn isolation(mut self, isolation: Isolation) -> Self {
         self.isolation = isolation;
         self
     }
 
-    /// Sets how many processes of the server may run at a time. Defaults to 8. One of them is for
-    /// the lists, and a caller has at most half of the others. A call that needs one more waits for
-    /// a free one. [`Gateway::max_processes`](crate::Gateway::max_processes) limits all servers
-    /// together.
+    /// Sets how many processes of the server may run at the same time. Defaults to 8. One of them
+    /// reads the lists, and a caller can have at most half of the others. A call that needs another
+    /// process waits until one is free. [`Gateway::max_processes`](crate::Gateway::max_processes)
+    /// limits the processes of all servers together.
     pub fn max_processes(mut self, count: usize) -> Self {
         self.max_processes = Some(count);
         self
     }
 
     /// Sets how one tool is offered: renamed, hidden, or with fixed arguments. `own_name` is the
-    /// server's name for it.
+    /// server's own name for the tool.
     pub fn tool(mut self, own_name: impl Into<String>, settings: ToolSettings) -> Self {
         self.tools.insert(own_name.into(), settings);
         self
     }
 
-    /// Offers its tools and prompts under their own names, without a prefix, whatever [`Naming`]
-    /// says.
+    /// Offers the tools and prompts of the server under their own names, without a prefix,
+    /// regardless of [`Naming`].
     pub fn bare(mut self) -> Self {
         self.is_bare = true;
         self

@@ -5,49 +5,52 @@ use tokio::sync::watch;
 use turnbuckle_host::ServerSpec;
 use turnbuckle_server::Caller;
 
-/// Credentials of each caller for one server. Credentials of one caller are never used for another.
+/// Finds the credentials of each caller for one server. The gateway never uses the credentials of
+/// one caller for another.
 pub trait CallerAccess: Send + Sync + 'static {
-    /// The server with the caller's own credentials; `None` if the caller has none.
+    /// Returns the server with the caller's own credentials, or `None` if the caller has no credentials.
     fn server_for<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Option<ServerSpec>>;
 
-    /// Whether this request of the caller has what [`server_for`](Self::server_for) needs. If not, this
-    /// request is ignored, and the next one is tried.
+    /// Whether this request of the caller contains what [`server_for`](Self::server_for) needs. If
+    /// it returns false, the gateway does not call `server_for` for this request, and asks again
+    /// with the next one.
     fn can_look_up(&self, _caller: &Caller) -> bool {
         true
     }
 
-    /// A request of the caller came, with credentials that may be newer than those before.
+    /// Called for each request of the caller, which may carry newer credentials than earlier ones.
     fn note(&self, _caller: &Caller) {}
 
-    /// Whether a caller without credentials can [sign in](Self::sign_in): then it is offered a tool for
-    /// that.
+    /// Whether a caller without credentials can [sign in](Self::sign_in). If so, the caller is
+    /// offered a tool for this. Defaults to true.
     fn has_sign_in(&self) -> bool {
         true
     }
 
-    /// Whether the caller should [sign in](Self::sign_in) although it has the server, because the server
-    /// wants more than its credentials allow. It is then offered the tool for that as well.
+    /// Whether the caller should [sign in](Self::sign_in) again although it has the server, because
+    /// the server requires more than its credentials allow. The caller is then offered the tool for
+    /// signing in. Defaults to false.
     fn wants_more(&self, _caller: &Caller) -> bool {
         false
     }
 
-    /// A number that changes with the credentials of the caller, other than by renewing them: when
-    /// it has signed in for more, or has signed out. The next request then calls
-    /// [`server_for`](Self::server_for) again, and starts the server again. If that returns `None`,
-    /// the sessions of the caller with the server end.
+    /// A number that changes whenever the caller's credentials change other than by renewal: when
+    /// it has signed in for more scopes, or has signed out. After a change the next request calls
+    /// [`server_for`](Self::server_for) again, and restarts the server. If `server_for` returns
+    /// `None`, the caller's sessions with the server end.
     fn credentials(&self, _caller: &Caller) -> u64 {
         0
     }
 
-    /// Starts a sign-in of the caller, or returns the one under way.
+    /// Starts a sign-in of the caller, or returns the one that is in progress.
     fn sign_in<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>>;
 }
 
-/// A sign-in under way.
+/// A sign-in that is in progress.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SignIn {
-    /// Where the user goes.
+    /// The URL that the user has to visit.
     pub url: String,
     /// The progress of the sign-in.
     pub state: watch::Receiver<SignInState>,
@@ -67,7 +70,7 @@ pub enum SignInState {
 }
 
 impl SignIn {
-    /// A sign-in at this URL, whose progress `state` reports.
+    /// Makes a sign-in at this URL, whose progress is reported by `state`.
     pub fn new(url: impl Into<String>, state: watch::Receiver<SignInState>) -> Self {
         Self {
             url: url.into(),
@@ -75,12 +78,12 @@ impl SignIn {
         }
     }
 
-    /// Whether the user still has to go there.
+    /// Whether the user still has to visit the URL.
     pub(super) fn needs_user(&self) -> bool {
         *self.state.borrow() == SignInState::Waiting
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the sign-in.
     pub(super) async fn ended(&mut self) -> Result<(), String> {
         let is_ended = |state: &SignInState| matches!(state, SignInState::Ended(_));
         let state = self.state.wait_for(is_ended).await;

@@ -1,6 +1,7 @@
 //! The lists of each caller, if some servers are reached with the caller's own credentials.
 //!
-//! A caller has a core of its own: the servers that all share, and its own sessions with the others.
+//! Each caller has its own core, with the servers that all callers share, and its own sessions with
+//! the others.
 
 use std::{
     collections::BTreeMap,
@@ -27,24 +28,24 @@ use crate::{
     upstream::Member,
 };
 
-/// How many callers have servers of their own at a time.
+/// How many callers may have their own servers at the same time.
 const MAX_CALLERS: usize = 256;
 
-/// How many sets of scopes of one caller have servers of their own at a time.
+/// How many sets of scopes of one caller may have their own servers at the same time.
 const MAX_OF_CALLER: usize = 8;
 
-/// A caller that did nothing for this long is forgotten, and its sessions end.
+/// A caller that was idle for this long is forgotten, and its sessions end.
 const IDLE: Duration = Duration::from_mins(10);
 
-/// How long a server has to start after a sign-in, before the client is told that it is done.
+/// How long a server may take to start after a sign-in before the client gets the answer.
 const STARTS_WITHIN: Duration = Duration::from_secs(10);
 
-/// A server that is reached with credentials of each caller.
+/// A server that each caller reaches with its own credentials.
 pub(crate) struct PersonalServer {
     pub(super) id: ServerId,
     pub(super) access: Arc<dyn CallerAccess>,
     pub(super) settings: UpstreamSettings,
-    /// The name of the tool that signs in.
+    /// The name of the tool for signing in.
     pub(super) tool: Arc<str>,
 }
 
@@ -63,18 +64,18 @@ impl PersonalServer {
     }
 }
 
-/// Callers and what each of them is offered.
+/// The callers, and what each of them is offered.
 pub(crate) struct Callers {
     pub(super) shared: Arc<Core>,
     servers: RwLock<Vec<Arc<PersonalServer>>>,
-    /// Whether there are such servers: most gateways have none.
+    /// Whether there are such servers. Most gateways have none.
     has_servers: AtomicBool,
     pacing: Pacing,
     known: Mutex<BTreeMap<CallerId, Arc<CallerCore>>>,
 }
 
-/// A caller, with what its token is good for: credentials that a token with many scopes brings are not
-/// used for one with few.
+/// A caller, with the scopes of its token. Credentials that were obtained with a token of many
+/// scopes must not be used for a token with fewer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct CallerId {
     id: Option<String>,
@@ -92,11 +93,11 @@ impl CallerId {
     }
 }
 
-/// What one caller is offered.
+/// The core of one caller.
 pub(crate) struct CallerCore {
     pub(super) core: Arc<Core>,
     look_ups: LookUps,
-    /// Whether its servers were looked for once.
+    /// Whether the caller's servers have been looked up once.
     is_opened: AtomicBool,
     /// The generation of the shared servers that it was made from.
     seen: Mutex<u64>,
@@ -114,7 +115,7 @@ impl Callers {
         }
     }
 
-    /// Whether all callers are offered the same.
+    /// Whether all callers are offered the same servers.
     pub(super) fn share_all(&self) -> bool {
         !self.has_servers.load(Ordering::Acquire)
     }
@@ -123,7 +124,7 @@ impl Callers {
         self.servers.read().clone()
     }
 
-    /// Adds a server, in place of one that had the same name.
+    /// Adds a server. A server of the same name is replaced.
     pub(crate) fn add(&self, server: PersonalServer) {
         {
             let mut servers = self.servers.write();
@@ -150,20 +151,21 @@ impl Callers {
         is_removed
     }
 
-    /// Forgets what callers are offered, so that it is looked up again. Running calls finish.
+    /// Forgets the cores of all callers, so that their servers are looked up again. Running calls finish.
     fn begin_anew(&self) {
         let known = std::mem::take(&mut *self.known.lock());
         drop(known);
         self.shared.announce_lists();
     }
 
-    /// What a caller is offered, as far as that is known without waiting.
+    /// The core for a caller, as far as it is known without waiting.
     pub(crate) fn core(&self, caller: &Caller) -> Arc<Core> {
         let own = self.known(caller);
         own.map_or_else(|| Arc::clone(&self.shared), |own| Arc::clone(&own.core))
     }
 
-    /// A caller that has something of its own. It is not forgotten while this is kept.
+    /// The core of a caller that has its own servers. The caller is not forgotten while this value
+    /// is held.
     pub(super) fn known(&self, caller: &Caller) -> Option<Arc<CallerCore>> {
         if self.share_all() {
             return None;
@@ -171,7 +173,7 @@ impl Callers {
         self.known.lock().get(&CallerId::of(caller)).cloned()
     }
 
-    /// What a caller is offered. Servers that it has credentials for are started.
+    /// The core for a caller. The servers that it has credentials for are started.
     pub(super) async fn open(&self, caller: &Caller) -> Result<Arc<CallerCore>, Reject> {
         let own = self.entry(caller)?;
         let servers = self.servers();
@@ -223,19 +225,19 @@ impl Callers {
         own.core.set_keeper(keeper);
         known.insert(id, Arc::clone(&own));
         drop(known);
-        // Its sessions end here, without the lock.
+        // Dropping it ends its sessions, so do this without the lock.
         drop(evicted);
         Ok(own)
     }
 
-    /// Starts a server with the newest credentials after a sign-in, and waits a while for it. False if
-    /// there are no credentials.
+    /// Starts a server with the newest credentials after a sign-in, and waits for it for a limited
+    /// time. Returns false if there are no credentials.
     pub(super) async fn connect_now(
         own: &CallerCore,
         server: &Arc<PersonalServer>,
         caller: &Caller,
     ) -> bool {
-        // Other requests may have started it already.
+        // Another request may have started it already.
         if !own.core.has(&server.id) || !own.look_ups.is_current(server, caller) {
             own.look_ups.run_now(server, &own.core, caller).await;
         }
@@ -246,18 +248,18 @@ impl Callers {
         true
     }
 
-    /// Whether a call of the tool that signs in is for the server itself: a server that the caller is
+    /// Whether a call of the sign-in tool is for the server itself: a server that the caller is
     /// signed in to may have a tool of this name.
     pub(super) fn has_own_tool(&self, caller: &Caller, server: &PersonalServer) -> bool {
         let core = self.core(caller);
         core.has(&server.id) && core.lists_tool(&server.tool)
     }
 
-    /// Takes over changes of the servers that all share.
+    /// Applies changes of the shared servers.
     pub(super) fn sync(&self, own: &CallerCore) {
-        // Held until the servers are in place, so that no request puts older ones there after newer ones.
+        // Held until the servers are in place, so that no request replaces newer servers by older ones.
         let mut seen = own.seen.lock();
-        // It is read before the servers, so that a change in between is taken over the next time.
+        // Read the generation before the servers, so that a change in between is applied the next time.
         let now = self.shared.generation();
         if *seen != now {
             own.core.share(self.shared.members());
@@ -265,7 +267,7 @@ impl Callers {
         }
     }
 
-    /// The servers, and the sessions of callers with each.
+    /// The servers, with the callers' sessions with each of them.
     pub(crate) fn sessions(&self) -> Vec<(ServerId, Vec<Arc<Member>>)> {
         let all = self.all();
         let of_server = |server: &Arc<PersonalServer>| {
@@ -292,7 +294,7 @@ impl Callers {
         servers.iter().map(|server| server.id.to_string()).collect()
     }
 
-    /// Looks at the servers of all callers again.
+    /// Records again what the servers of all callers offer.
     pub(crate) fn observe_all(&self) {
         for core in self.all() {
             core.observe_all();
@@ -306,14 +308,14 @@ impl Callers {
         }
     }
 
-    /// Ends sessions that nothing needs any more, and forgets callers that are gone.
+    /// Ends sessions that are no longer needed, and forgets idle callers.
     pub(crate) fn tidy(&self) {
         let gone: BTreeMap<_, _> = {
             let mut known = self.known.lock();
             let (gone, kept) = std::mem::take(&mut *known)
                 .into_iter()
                 .partition(|(_, own)| {
-                    // A subscription that is open keeps it.
+                    // An open subscription holds a reference too, and keeps the caller.
                     Arc::strong_count(own) == 1 && own.last_used.lock().elapsed() >= IDLE
                 });
             *known = kept;
@@ -337,7 +339,7 @@ impl Callers {
         closing.join_all().await;
     }
 
-    /// What each caller is offered. A caller counts as idle while this is kept.
+    /// The cores of all callers. A caller is not forgotten while its core is held.
     fn all(&self) -> Vec<Arc<Core>> {
         let known = self.known.lock();
         known.values().map(|own| Arc::clone(&own.core)).collect()
@@ -347,15 +349,15 @@ impl Callers {
 impl CallerCore {
     /// Whether it is known which of its servers the caller has, and none of them is starting.
     pub(super) fn is_settled(&self) -> bool {
-        // Before it was opened once, no look-up has begun, and nothing is known of its servers.
+        // Before the first opening no look-up has begun, so nothing is known about its servers.
         self.is_opened.load(Ordering::Acquire)
             && !self.look_ups.is_running()
             && !self.core.is_starting()
     }
 }
 
-/// Takes out the caller that was idle for longest, of those that may go. One with a call or an open
-/// subscription stays.
+/// Removes the caller that was idle for the longest time, of those that may be removed. A caller
+/// with a running call or an open subscription stays.
 fn longest_idle(
     known: &mut BTreeMap<CallerId, Arc<CallerCore>>,
     may_go: impl Fn(&CallerId) -> bool,
@@ -368,12 +370,12 @@ fn longest_idle(
     known.remove(&id)
 }
 
-/// The error for a caller that finds no place.
+/// The error for a caller if there is no room for it.
 fn busy(said: String) -> Reject {
     Reject::new(code::TOO_MANY_REQUESTS, said)
 }
 
-/// The callers as a policy asks about them.
+/// Provides the facts about callers' entries for policies.
 pub(crate) struct CallersDirectory(pub(crate) Weak<Callers>);
 
 impl Directory for CallersDirectory {
@@ -387,7 +389,7 @@ impl Directory for CallersDirectory {
             .filter(|server| kind == EntryKind::Tool && !callers.has_own_tool(caller, server));
         match meant {
             Some(server) => Some(sign_in::facts(server)),
-            // What the shared servers have is not all that this caller has.
+            // This caller has more entries than those of the shared servers.
             None => callers.known(caller)?.core.facts(kind, name),
         }
     }
@@ -439,7 +441,7 @@ mod tests {
     use super::{super::SignIn, *};
     use crate::Gateway;
 
-    /// A server that no caller has.
+    /// A server that no caller has credentials for.
     struct Closed;
 
     impl CallerAccess for Closed {

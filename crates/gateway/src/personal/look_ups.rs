@@ -1,8 +1,8 @@
-//! Finding out which servers a caller has credentials for.
+//! Looks up which servers a caller has credentials for.
 //!
-//! The first requests of a caller wait for the answer. A server that no credentials were found for is
-//! looked for again by later requests, because an authorization server may have been away. A server whose
-//! credentials have changed is looked for again at once, and started with the new ones.
+//! The first requests of a caller wait for the look-up. A server without credentials is looked up
+//! again by later requests, because an authorization server may have been unreachable. A server
+//! whose credentials have changed is looked up again immediately, and started with the new ones.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -18,35 +18,35 @@ use turnbuckle_server::Caller;
 use super::callers::PersonalServer;
 use crate::core::Core;
 
-/// How long after the beginning of a first look-up requests wait for it. It goes on after that, and the
-/// caller is told of changed lists.
+/// How long requests wait for a first look-up, counted from its beginning. The look-up continues
+/// afterwards, and clients of the caller are then notified of changed lists.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// A look-up that takes longer is given up, and begun again by a later request.
+/// A look-up that takes longer is aborted, and started again by a later request.
 const ENDS_WITHIN: Duration = Duration::from_mins(1);
 
 /// The shortest time between the beginnings of two look-ups. It doubles with each of them.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// How often that time doubles at most, to a bit more than five minutes.
+/// How many times it doubles at most, to a little more than five minutes.
 const MAX_DOUBLINGS: u32 = 6;
 
-/// The look-ups of one caller. They end with it.
+/// The look-ups of one caller. They are aborted when this is dropped.
 #[derive(Default)]
 pub(super) struct LookUps(Mutex<HashMap<ServerId, LookUp>>);
 
 struct LookUp {
     began: Instant,
-    /// How many there were before this one.
+    /// How many look-ups there were before this one.
     earlier: u32,
-    /// The number of the credentials that it looks for.
+    /// The number of the credentials that it looks up.
     credentials: u64,
     task: JoinHandle<()>,
-    /// Closed at the end of the task.
+    /// Closed when the task ends.
     running: watch::Receiver<()>,
 }
 
-/// A look-up that requests wait for.
+/// A first look-up, which requests wait for.
 struct FirstLookUp {
     running: watch::Receiver<()>,
     until: Instant,
@@ -54,7 +54,7 @@ struct FirstLookUp {
 
 impl FirstLookUp {
     async fn ended(mut self) {
-        // It is never sent to.
+        // No value is ever sent; the channel is closed at the end.
         let ended = async { while self.running.changed().await.is_ok() {} };
         let _ = time::timeout_at(self.until, ended).await;
     }
@@ -74,10 +74,11 @@ impl LookUp {
         earlier: u32,
     ) -> Self {
         let (ends, running) = watch::channel(());
-        // Read before the credentials are: if they change in between, they are looked for again.
+        // Read the number before the credentials: if they change in between, they are looked up again.
         let credentials = server.access.credentials(caller);
         let (server, core, caller) = (Arc::clone(server), Arc::clone(core), caller.clone());
-        // The servers are asked at the same time, and an answer counts even if the request is cancelled.
+        // In a task, so that servers are looked up concurrently, and the result is used even if the
+        // request is cancelled.
         let task = tokio::spawn(async move {
             match time::timeout(ENDS_WITHIN, server.access.server_for(&caller)).await {
                 Ok(Some(spec)) => core.add(&server.id, spec, server.settings.clone()),
@@ -100,7 +101,7 @@ impl LookUp {
         }
     }
 
-    /// False as soon as requests do not wait for it any more.
+    /// Whether the look-up is still running. False as soon as requests no longer wait for it.
     fn is_running(&self) -> bool {
         self.running.has_changed().is_ok()
     }
@@ -110,7 +111,7 @@ impl LookUp {
         !self.is_running() && self.began.elapsed() >= pause
     }
 
-    /// `None` if it has ended, or is not the first one.
+    /// Returns `None` if the look-up has ended, or is not the first one.
     fn first(&self) -> Option<FirstLookUp> {
         let is_first = self.earlier == 0 && self.is_running();
         is_first.then(|| FirstLookUp {
@@ -121,8 +122,8 @@ impl LookUp {
 }
 
 impl LookUps {
-    /// Looks for the servers that the caller does not have, or has other credentials for. Waits only for
-    /// those that are looked for the first time.
+    /// Looks up the servers that the caller does not have, or whose credentials have changed. Waits
+    /// only for first look-ups.
     pub(super) async fn run(
         &self,
         servers: &[Arc<PersonalServer>],
@@ -134,8 +135,8 @@ impl LookUps {
         }
     }
 
-    /// Looks for one server whether that is due or not, and waits for it. One that looks for the same
-    /// credentials may be under way.
+    /// Looks up one server immediately, and waits for the result. Joins a running look-up for the
+    /// same credentials.
     pub(super) async fn run_now(
         &self,
         server: &Arc<PersonalServer>,
@@ -158,7 +159,7 @@ impl LookUps {
         }
     }
 
-    /// Starts look-ups that are due, and returns the first look-ups that still run.
+    /// Starts the look-ups that are due, and returns the first look-ups that are still running.
     fn start(
         &self,
         servers: &[Arc<PersonalServer>],
@@ -186,14 +187,14 @@ impl LookUps {
         first
     }
 
-    /// Whether the newest credentials for a server were looked for.
+    /// Whether the newest credentials for a server were looked up.
     pub(super) fn is_current(&self, server: &PersonalServer, caller: &Caller) -> bool {
         let all = self.0.lock();
         let known = all.get(&server.id);
         known.is_some_and(|known| known.credentials == server.access.credentials(caller))
     }
 
-    /// Whether one is running.
+    /// Whether any look-up is running.
     pub(super) fn is_running(&self) -> bool {
         self.0.lock().values().any(LookUp::is_running)
     }

@@ -1,4 +1,4 @@
-//! Servers that are reached with credentials of each caller: the caller signs in, or its token is
+//! Servers that each caller reaches with its own credentials: the caller signs in, or its token is
 //! exchanged.
 
 mod access;

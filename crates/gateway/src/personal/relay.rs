@@ -1,4 +1,4 @@
-//! Requests of callers who have their own connections to some servers.
+//! Serves requests of callers that have their own connections to some servers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,17 +20,17 @@ use crate::{
     operation::{Asking, Judged, is_task_request_of_replica},
 };
 
-/// How long a subscription waits before it looks for a place among the callers again, at first.
+/// The first pause before a subscription tries again to open the caller's servers.
 const OPEN_AGAIN: Duration = Duration::from_secs(1);
 
 /// The longest such pause.
 const MAX_OPEN_AGAIN: Duration = Duration::from_mins(1);
 
-/// The relay of a gateway with servers that are reached with credentials of each caller.
+/// The relay of a gateway with servers that each caller reaches with its own credentials.
 pub(crate) struct PersonalRelay {
     callers: Arc<Callers>,
     asking: Arc<Asking>,
-    /// The servers that all share.
+    /// The servers that all callers share.
     shared: CoreRelay,
 }
 
@@ -45,8 +45,8 @@ impl PersonalRelay {
 }
 
 impl PersonalRelay {
-    /// Whether another replica lists tasks of a caller who has none here: the caller's own servers are not
-    /// opened for that.
+    /// Whether another replica requests the tasks of a caller that has none here. The caller's own
+    /// servers are not opened for this.
     fn is_list_of_none(&self, request: &RelayedRequest<'_>) -> bool {
         let tasks = &self.callers.shared.context.tasks;
         request.method() == "tasks/list"
@@ -61,8 +61,8 @@ impl Relay for PersonalRelay {
             return self.shared.offer(caller);
         }
         let mut offer = CoreRelay(self.callers.core(caller)).offer(caller);
-        // What servers of the caller's own have is not known before they are opened, and clients look at
-        // this once.
+        // What the caller's own servers offer is unknown before they are opened, and clients read
+        // the capabilities only once.
         let all = &mut offer.capabilities;
         all.tools.get_or_insert_default().list_changed = Some(true);
         all.prompts.get_or_insert_default().list_changed = Some(true);
@@ -82,8 +82,8 @@ impl Relay for PersonalRelay {
         let caller = request.caller().clone();
         let kept = request.to_owned_request();
         if let Some(call) = SignInCall::read(&request, &callers.servers(), &self.asking) {
-            // A server may have a tool of this name itself. A policy knows it only if the caller had the
-            // server before this request; otherwise the gateway's tool answers.
+            // A server may have a tool of this name itself. A policy knows about it only if the
+            // caller had the server before this request; otherwise the gateway's tool answers.
             let is_servers_own = callers.has_own_tool(&caller, call.server());
             let judged = request.note::<Judged>().cloned();
             return Some(Box::pin(async move {
@@ -130,14 +130,14 @@ impl Relay for PersonalRelay {
         let own = self.callers.known(request.caller());
         let core = own.as_ref().map_or(&self.callers.shared, |own| &own.core);
         let mut listen = CoreRelay(Arc::clone(core)).listen(request, wanted);
-        // Servers of the caller's own may have lists that no server has yet.
+        // The caller's own servers may have lists that no shared server has.
         let accepted = &mut listen.accepted;
         accepted.tools_list_changed = wanted.wants_tools().then_some(true);
         accepted.prompts_list_changed = wanted.wants_prompts().then_some(true);
         accepted.resources_list_changed = wanted.wants_resources().then_some(true);
         let guard = listen.guard.take();
         listen.guard = Some(match own {
-            // Its sessions stay open for as long as the subscription does.
+            // The caller's sessions stay open for as long as the subscription does.
             Some(own) if own.is_settled() => Box::new((guard, own)),
             _ => {
                 let accepted = accepted.resource_subscriptions.get_or_insert_default();
@@ -146,7 +146,8 @@ impl Relay for PersonalRelay {
                     .filter(|uri| !accepted.contains(uri))
                     .cloned()
                     .collect();
-                // Whether the caller's own servers have them is not known in time for the answer.
+                // It will not be known in time for the answer whether the caller's own servers have
+                // these resources.
                 accepted.extend_from_slice(&rest);
                 let later = ListenLater {
                     callers: Arc::clone(&self.callers),
@@ -185,7 +186,7 @@ impl Relay for PersonalRelay {
     }
 }
 
-/// The part of a subscription that waits for the caller's own servers.
+/// The part of a subscription that has to wait for the caller's own servers.
 struct ListenLater {
     callers: Arc<Callers>,
     follower: Follower,
@@ -193,7 +194,7 @@ struct ListenLater {
 }
 
 impl ListenLater {
-    /// Opens the caller's servers and follows what is left, until it is aborted.
+    /// Opens the caller's servers and follows the remaining resources, until it is aborted.
     async fn run(self, caller: Caller) {
         let mut pause = OPEN_AGAIN;
         let own = loop {
@@ -211,12 +212,12 @@ impl ListenLater {
                     return true;
                 };
                 followed.push(follow);
-                // It may have changed since the client was answered.
+                // The resource may have changed since the client was answered.
                 own.core.tell_changed(uri);
                 false
             });
             if rest.is_empty() {
-                // Both are kept for as long as the subscription is open.
+                // Both are held for as long as the subscription is open.
                 return std::future::pending().await;
             }
             // The server of a resource may be starting, or be found later.

@@ -1,4 +1,4 @@
-//! The tool that signs a caller in to a server.
+//! The tool with which a caller signs in to a server.
 
 use std::{borrow::Cow, collections::HashSet, sync::Arc, time::Duration};
 
@@ -19,16 +19,16 @@ use crate::{
     seal::random,
 };
 
-/// The key of our question among those of a call.
+/// The key of the gateway's question among those of a call.
 pub(crate) const KEY: &str = "turnbuckle.sign-in";
 
-/// What the tool is called, behind the name of its server.
+/// The name of the tool, which follows the name of its server.
 pub(super) const NAME: &str = "sign_in";
 
-/// How long a request waits for a user who went to sign in.
+/// How long a request waits for a user who is signing in.
 const SIGNED_IN_WITHIN: Duration = Duration::from_mins(5);
 
-/// The server that a tool of this name signs in to.
+/// Finds the server that a sign-in tool of this name belongs to.
 pub(super) fn find<'a>(
     servers: &'a [Arc<PersonalServer>],
     name: &str,
@@ -38,7 +38,7 @@ pub(super) fn find<'a>(
     servers.iter().find(is_meant)
 }
 
-/// What a policy may know about the tool.
+/// The facts about the tool for policies.
 pub(super) fn facts(server: &PersonalServer) -> EntryFacts {
     EntryFacts {
         server: server.id.to_string(),
@@ -47,7 +47,7 @@ pub(super) fn facts(server: &PersonalServer) -> EntryFacts {
     }
 }
 
-/// Adds the tools that sign in to the last page of a list.
+/// Adds the sign-in tools to the last page of a list.
 pub(super) fn add_tools<'a>(
     result: Vec<u8>,
     missing: impl Iterator<Item = &'a Arc<PersonalServer>>,
@@ -94,7 +94,7 @@ fn tool(server: &PersonalServer) -> Value {
     })
 }
 
-/// A call of a tool that signs in.
+/// A call of a sign-in tool.
 pub(super) struct SignInCall {
     server: Arc<PersonalServer>,
     identity: CallIdentity,
@@ -105,16 +105,16 @@ pub(super) struct SignInCall {
     asking: Arc<Asking>,
 }
 
-/// What becomes of a call after its user was asked to visit the URL.
+/// The result of asking the user to visit the URL.
 enum Asked {
     /// The user agreed, and the call waits for the end of the sign-in.
     Agreed,
-    /// The call ends with this, or the client has to answer it first.
+    /// The call ends with this reply, or the client has to answer it first.
     Reply(RelayReply),
 }
 
 impl SignInCall {
-    /// The call that a request is; `None` if it is something else.
+    /// Reads a request as a call of a sign-in tool. Returns `None` for other requests.
     pub(super) fn read(
         request: &RelayedRequest<'_>,
         servers: &[Arc<PersonalServer>],
@@ -142,7 +142,7 @@ impl SignInCall {
 
     pub(super) async fn run(self, own: &CallerCore, caller: &Caller) -> RelayReply {
         let server = &self.server;
-        // It may have ended since the caller was told where to go.
+        // The sign-in may have ended since the caller got the URL.
         if !server.access.wants_more(caller)
             && Callers::connect_now(own, server, caller).await
             && own.core.has(&server.id)
@@ -153,7 +153,7 @@ impl SignInCall {
             Ok(sign_in) => sign_in,
             Err(reason) => return self.failed(&reason),
         };
-        // A user who has confirmed it is not asked again.
+        // Do not ask a user again who has confirmed the sign-in.
         if sign_in.needs_user()
             && let Asked::Reply(reply) = self.ask_user(&sign_in).await
         {
@@ -167,7 +167,7 @@ impl SignInCall {
         }
     }
 
-    /// Asks the user to visit the URL, in the way that the client knows.
+    /// Asks the user to visit the URL, in the form that the client supports.
     async fn ask_user(&self, sign_in: &SignIn) -> Asked {
         if !self.capabilities.has_url_elicitation() {
             return Asked::Reply(self.failed(&format!(

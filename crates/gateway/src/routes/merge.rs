@@ -22,14 +22,14 @@ use crate::{
     upstream::{Member, Plan},
 };
 
-/// What the entries of one server were made from.
+/// The input from which the entries of one server were made.
 pub(super) struct Source {
     plan: Arc<Plan>,
     has_tasks: bool,
-    /// The gateway that the server is.
+    /// The id of the gateway, if the server is a gateway.
     gateway: Option<GatewayId>,
     is_empty: bool,
-    /// The lists, by kind.
+    /// The server's lists, indexed by kind.
     lists: [Arc<dyn Any + Send + Sync>; 4],
 }
 
@@ -43,7 +43,7 @@ impl Source {
                 && lists.prompts.entries.is_empty()
                 && lists.resources.entries.is_empty()
                 && lists.templates.entries.is_empty(),
-            // In the order of the kinds.
+            // Same order as the kinds.
             lists: [
                 Arc::clone(&lists.tools) as Arc<dyn Any + Send + Sync>,
                 Arc::clone(&lists.prompts) as _,
@@ -53,7 +53,7 @@ impl Source {
         }
     }
 
-    /// Whether the same entries of a kind come of both.
+    /// Whether both give the same entries of a kind.
     fn is_same(&self, other: &Self, kind: Kind) -> bool {
         let (own, others) = (&self.lists[kind as usize], &other.lists[kind as usize]);
         Arc::ptr_eq(&self.plan, &other.plan)
@@ -63,7 +63,7 @@ impl Source {
     }
 }
 
-/// What is merged for one server.
+/// The input and state of merging one server.
 struct Merging<'a> {
     member: &'a Member,
     lists: &'a Lists,
@@ -72,14 +72,14 @@ struct Merging<'a> {
 }
 
 impl Merging<'_> {
-    /// What there was before, if the list of a kind is the same.
+    /// The earlier result, if the list of this kind is unchanged.
     fn before(&self, kind: Kind) -> Option<&Routes> {
         let source = self.before.sources.get(&self.member.id)?;
         self.source.is_same(source, kind).then_some(self.before)
     }
 }
 
-/// How an entry is offered.
+/// The name and settings under which an entry is offered.
 struct OfferedAs {
     name: Arc<str>,
     fixed: Option<Arc<JsonObject>>,
@@ -95,7 +95,7 @@ impl OfferedAs {
 }
 
 impl Routes {
-    /// Whether anything that a server offers is known and was merged.
+    /// Whether any list of this server is known and was merged.
     pub(crate) fn knows(&self, server: &ServerId) -> bool {
         let source = self.sources.get(server);
         source.is_some_and(|source| !source.is_empty)
@@ -125,7 +125,8 @@ impl Routes {
             } else {
                 Prefix::None
             });
-            // Those of an earlier run are not compared with what was approved.
+            // Lists of an earlier run are not compared with the lock, so do not use them while it
+            // awaits the server.
             let lists = match lock {
                 Some(lock) if lock.awaits(member.id.as_str()) => Lists::default(),
                 _ => member.upstream.lists(),
@@ -146,7 +147,7 @@ impl Routes {
         let Merging { member, lists, .. } = merging;
         let (spec, settings) = (&member.plan.spec, &member.plan.settings);
         let mut withheld = Vec::new();
-        // A name is given to what is withheld too, so that no other entry has it in the meantime.
+        // Withheld entries get a name too, so that no other entry takes it meanwhile.
         let mut unless_withheld = |kind, own: &str, offered: OfferedAs| {
             if lock.is_some_and(|lock| member.is_withheld(lock, kind, own)) {
                 let own: Arc<str> = own.into();
@@ -187,7 +188,7 @@ impl Routes {
             return;
         }
         for template in &lists.templates.entries {
-            // Of another gateway's templates some are left out.
+            // Some templates of another gateway are left out.
             let listed = self.find(Kind::Templates, &template.value.uri_template);
             if merging.source.gateway.is_some()
                 && listed.is_none_or(|listed| listed.server != member.id)

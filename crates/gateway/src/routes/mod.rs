@@ -1,7 +1,7 @@
 //! The merged lists of all servers, and the server of each entry.
 //!
-//! Entries stay as their servers wrote them, only names are edited. Names are looked up in a map and
-//! never taken apart.
+//! Entries stay as their servers wrote them; only names are edited. Names are looked up in a map
+//! and never split.
 
 mod merge;
 mod names;

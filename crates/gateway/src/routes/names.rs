@@ -9,10 +9,10 @@ use turnbuckle_host::{
 
 use super::Kind;
 
-/// How long a name may be: model providers allow 64 characters, and clients add prefixes of their own.
+/// The longest name. Model providers allow 64 characters, and clients add their own prefixes.
 const NAME_LIMIT: usize = 46;
 
-/// What its server calls an entry.
+/// A type with the server's own name of an entry.
 pub(super) trait Named {
     fn own(&self) -> &str;
 }
@@ -41,12 +41,12 @@ impl Named for turnbuckle_protocol::ResourceTemplate {
     }
 }
 
-/// The name of a tool of the gateway itself that belongs to a server.
+/// The name for one of the gateway's own tools that belongs to a server.
 pub(crate) fn name_beside(server: &ServerId, own: &str) -> Arc<str> {
     Namer::new(Prefix::Server, NAME_LIMIT).name(server, own).0
 }
 
-/// Gives names to tools and prompts.
+/// Chooses names for tools and prompts.
 pub(super) struct Names {
     prefix: Prefix,
     prefixed: HashMap<Kind, Namer>,

@@ -1,4 +1,5 @@
-//! A tool as the gateway offers it: under another name, and without the arguments that the gateway sets.
+//! A tool in the form in which the gateway offers it: with another name, and without the arguments
+//! that the gateway sets.
 
 use turnbuckle_protocol::{
     JsonObject,
@@ -6,8 +7,8 @@ use turnbuckle_protocol::{
     http::ParamHeaders,
 };
 
-/// A tool or prompt under another name, and without arguments that are set here. `None` if it cannot be
-/// edited, because it is not what it should be.
+/// A tool or prompt with another name, and without the arguments that the gateway sets. Returns
+/// `None` if the text is malformed.
 pub(super) fn edited(raw: Raw<'_>, name: Option<&str>, fixed: &JsonObject) -> Option<RawText> {
     let mut edit = Edit::new(raw);
     if let Some(name) = name {
@@ -35,7 +36,7 @@ pub(super) fn edited(raw: Raw<'_>, name: Option<&str>, fixed: &JsonObject) -> Op
     edit.finish().ok()
 }
 
-/// The arguments of a tool that clients mirror in headers.
+/// The arguments of a tool that clients repeat in headers.
 pub(super) fn param_headers(tool: Raw<'_>) -> Option<ParamHeaders> {
     let schema = tool.member("inputSchema")?;
     if !schema.get().contains("x-mcp-header") {

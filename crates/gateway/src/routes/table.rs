@@ -22,13 +22,13 @@ use crate::{
     translate,
 };
 
-/// How many entries of a list go into one answer.
+/// How many entries of a list one page contains.
 const PAGE: usize = 1_000;
 
 /// An entry of a list.
 pub(crate) struct Entry {
     pub(crate) server: ServerId,
-    /// What its server calls it.
+    /// The server's own name for it.
     pub(crate) own: Arc<str>,
     /// Arguments of a tool that the gateway sets.
     pub(crate) fixed: Option<Arc<JsonObject>>,
@@ -38,40 +38,40 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The annotations, as the server wrote them; null if it wrote none.
+    /// The annotations as the server wrote them, or null.
     pub(crate) fn annotations(&self) -> Value {
         let said = self.text.raw().member("annotations");
         said.and_then(|raw| raw.parse().ok()).unwrap_or_default()
     }
 }
 
-/// One list of all servers.
+/// One list, merged from all servers.
 #[derive(Default)]
 pub(super) struct Merged {
     pub(super) entries: IndexMap<Arc<str>, Arc<Entry>>,
-    /// The shortest time for which a part of it is fresh, if all parts say so.
+    /// How long the list stays fresh: the shortest time of its parts, if all parts state one.
     pub(super) ttl: Option<Duration>,
     pub(super) is_public: bool,
-    /// A number that changes with its entries, by which cursors are known.
+    /// A number that changes with the entries. Cursors contain it.
     pub(super) generation: u64,
 }
 
-/// The entries of a list in the words of a revision.
+/// The entries of lists, written for a revision.
 type WrittenLists = HashMap<(Kind, Revision), Arc<Vec<String>>>;
 
-/// What all servers offer together.
+/// The merged lists of all servers.
 #[derive(Default)]
 pub(crate) struct Routes {
     pub(super) lists: [Merged; 4],
     pub(super) templates: Vec<(Arc<Template>, ServerId)>,
-    /// What the entries were made from, by server.
+    /// The input of the merged entries, by server.
     pub(super) sources: BTreeMap<ServerId, Source>,
     pub(super) headers: HashMap<Arc<str>, Arc<ParamHeaders>>,
-    /// What is withheld, by the names that clients would see.
+    /// The withheld entries, by the names that clients would see.
     pub(super) withheld: HashMap<(LockKind, Arc<str>), (ServerId, Arc<str>)>,
     /// Entries that were left out because another server has them.
     pub(super) left_out: HashSet<(Kind, ServerId, Arc<str>)>,
-    /// Entries in the words of a revision, made when they are first asked for.
+    /// Entries written for a revision, made when they are first requested.
     written: Mutex<WrittenLists>,
 }
 
@@ -80,7 +80,7 @@ impl Routes {
         &self.lists[kind as usize]
     }
 
-    /// Marks these lists as private: a cache may show them to this caller only.
+    /// Marks these lists as private: a cache must not share them with other callers.
     pub(crate) fn make_private(&mut self) {
         self.lists
             .iter_mut()
@@ -91,7 +91,7 @@ impl Routes {
         self.list(kind).entries.get(name).map(|entry| &**entry)
     }
 
-    /// The server of something that is withheld, and what the server calls it.
+    /// The server of a withheld entry, and the server's own name for it.
     pub(crate) fn withheld(&self, kind: Kind, name: &str) -> Option<(LockKind, &ServerId, &str)> {
         let kind = match kind {
             Kind::Tools => LockKind::Tool,
@@ -109,13 +109,13 @@ impl Routes {
         !self.list(kind).entries.is_empty()
     }
 
-    /// The arguments of a tool that clients mirror in headers.
+    /// The arguments of a tool that clients repeat in headers.
     pub(crate) fn headers(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
         self.headers.get(tool).cloned()
     }
 
-    /// The server that a URI belongs to: by the list, by the templates, or because it is the only one
-    /// with resources of the same scheme.
+    /// The server of a URI: the server that lists it, otherwise one with a matching template,
+    /// otherwise the only server with resources of the same scheme.
     pub(crate) fn owner(&self, uri: &str) -> Option<ServerId> {
         if let Some(entry) = self.find(Kind::Resources, uri) {
             return Some(entry.server.clone());
@@ -140,7 +140,7 @@ impl Routes {
             .then(|| first.server.clone())
     }
 
-    /// Which lists differ from those before.
+    /// The kinds of lists that differ from the earlier ones.
     fn differing(&self, before: &Self) -> Vec<Kind> {
         let is_other = |kind: &Kind| {
             let (now, before) = (&self.list(*kind).entries, &before.list(*kind).entries);
@@ -149,7 +149,7 @@ impl Routes {
                     .iter()
                     .zip(before)
                     .any(|((name, entry), (other_name, other))| {
-                        // Most are taken over from before.
+                        // Most entries are reused from the earlier list.
                         !Arc::ptr_eq(entry, other)
                             && (name != other_name
                                 || entry.text.raw().get() != other.text.raw().get())
@@ -158,7 +158,7 @@ impl Routes {
         Kind::ALL.into_iter().filter(is_other).collect()
     }
 
-    /// Lets the cursors of lists that are the same as before go on. Gives those that differ.
+    /// Keeps the cursors of unchanged lists valid. Returns the kinds of lists that differ.
     pub(crate) fn keep_cursors(&mut self, before: &Self) -> Vec<Kind> {
         let differing = self.differing(before);
         for kind in Kind::ALL {
@@ -169,7 +169,7 @@ impl Routes {
         differing
     }
 
-    /// A page of a list in the words of a revision, of all entries or of those that a caller sees.
+    /// A page of a list for a revision, with all entries or with those that a caller sees.
     pub(crate) fn page(
         &self,
         kind: Kind,
@@ -213,14 +213,14 @@ impl Routes {
         Ok(text.into_bytes())
     }
 
-    /// The entries of a list that a caller sees, of those that are written in some revision.
+    /// The entries of a list that a caller sees, from the entries written for a revision.
     fn seen<'a>(&self, kind: Kind, written: &'a [String], seen: &SeenEntries) -> Vec<&'a str> {
         let named = self.list(kind).entries.keys().zip(written);
         let kept = named.filter(|(name, _)| seen.has(EntryKind::of(kind), name));
         kept.map(|(_, text)| text.as_str()).collect()
     }
 
-    /// Where a cursor points to, if it is of this list.
+    /// The position of a cursor, if it belongs to this list.
     fn place(&self, kind: Kind, cursor: &str) -> Option<usize> {
         let (generation, place) = cursor.split_once('-')?;
         let is_ours = u64::from_str_radix(generation, 16).ok()? == self.list(kind).generation;

@@ -13,10 +13,10 @@ use turnbuckle_session::round::{Need, NotOffered, check_method, check_offered};
 
 use crate::observe::waiting_text;
 
-/// What servers may ask of clients.
+/// The methods of questions that servers may ask clients.
 const QUESTIONS: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
 
-/// Something that a server asks: a method, and its params as they came.
+/// A question of a server: its method, and its params unchanged.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
     pub(crate) method: String,
@@ -31,19 +31,19 @@ impl Question {
         }
     }
 
-    /// What a session asks.
+    /// The question in a request of a session.
     pub(crate) fn of_ask(ask: &RelayAsk) -> Self {
         Self::new(ask.method(), ask.params().map(Raw::from))
     }
 
-    /// An entry of the `inputRequests` of a modern server.
+    /// The question in an entry of a modern server's `inputRequests`.
     pub(crate) fn of_entry(entry: Raw<'_>) -> Option<Self> {
         let method = entry.member("method").and_then(super::text_of)?;
         Some(Self::new(&method, entry.member("params")))
     }
 
-    /// Its entry in the `inputRequests` of a modern client: the params as they came,
-    /// without what only sessions have.
+    /// The entry for the `inputRequests` of a modern client: the params unchanged, without members
+    /// that only sessions have.
     pub(crate) fn to_entry(&self) -> String {
         let method = json!(self.method);
         let Some(params) = &self.params else {
@@ -61,7 +61,7 @@ impl Question {
         format!(r#"{{"method":{method},"params":{}}}"#, params.raw().get())
     }
 
-    /// What it says, if it is one of the questions that the protocol has.
+    /// The parsed question, if the protocol defines it.
     pub(crate) fn read(&self) -> Option<InputRequest> {
         let method = json!(self.method);
         let text = match &self.params {
@@ -71,24 +71,24 @@ impl Question {
         serde_json::from_str(&text).ok()
     }
 
-    /// What it says, for a person, and its kind.
+    /// A description for a person, and the kind of the question.
     pub(crate) fn described(&self) -> (String, &'static str) {
         waiting_text(&self.method, self.params.as_ref().map(RawText::raw))
     }
 
-    /// Whether a client said that it can be asked this.
+    /// Whether a client has declared support for this question.
     pub(crate) fn is_declared(&self, client: &ClientCapabilities, revision: Revision) -> bool {
         self.read()
             .is_some_and(|request| Need::of(&request).is_met(client, revision))
     }
 
-    /// The capability that a client needs to be asked this.
+    /// The capability that a client needs for this question.
     pub(crate) fn needed(&self) -> Option<ClientCapabilities> {
         Some(Need::of(&self.read()?).required())
     }
 
-    /// The params of a request to a legacy client; `None` if its revision has no words for it. With the
-    /// id of a visit that the gateway made up, if there is one.
+    /// The params of a request to a legacy client. Returns `None` if its revision cannot express
+    /// the question. The second value is the id of a visit that the gateway generated, if any.
     pub(crate) fn for_session(
         &self,
         from: Revision,
@@ -120,13 +120,13 @@ impl Question {
     }
 }
 
-/// The id of a visit, which sessions have and modern servers do not.
+/// Generates the id of a visit, which sessions require and modern servers do not send.
 fn visit_id() -> String {
     let number = u128::from_be_bytes(crate::seal::random());
     format!("{number:032x}")
 }
 
-/// An answer of a client as a server of this revision reads it.
+/// Converts a client's answer for a server of this revision.
 pub(crate) fn answer(raw: &RawValue, to: Revision) -> Box<RawValue> {
     if to.is_modern() || to.rules().sampling_tools {
         return raw.to_owned();
@@ -144,8 +144,8 @@ pub(crate) fn answer(raw: &RawValue, to: Revision) -> Box<RawValue> {
         .unwrap_or_else(|| raw.to_owned())
 }
 
-/// How something that the client did not declare is refused (G8): with the codes and words of our own
-/// client.
+/// The error for a question that the client did not declare support for (G8), with the codes and
+/// texts of this library's client.
 pub(crate) fn not_offered(
     question: &Question,
     client: &ClientCapabilities,
@@ -153,7 +153,7 @@ pub(crate) fn not_offered(
 ) -> ErrorObject {
     let method = &*question.method;
     let is_known = QUESTIONS.contains(&method);
-    // A client of a session may have declared what its revision does not have.
+    // A client of a session may have declared a capability that its revision does not define.
     if !is_known || (!revision.is_modern() && !available(method, revision, Direction::ToClient)) {
         return ErrorObject::method_not_found(method);
     }
@@ -172,8 +172,8 @@ pub(crate) fn not_offered(
     }
 }
 
-/// How a question is refused that no client can be asked now: it belongs to no call, or too many are
-/// open.
+/// The error for a question that no client can be asked now, because it belongs to no call or too
+/// many are open.
 pub(crate) fn refusal(question: &Question) -> ErrorObject {
     match question.method.as_str() {
         "elicitation/create" => ErrorObject::new(
@@ -187,7 +187,7 @@ pub(crate) fn refusal(question: &Question) -> ErrorObject {
     }
 }
 
-/// How a question is answered that the client did not answer in time (G5).
+/// The answer to a question that the client did not answer in time (G5).
 pub(crate) fn expired(question: &Question) -> Result<Box<RawValue>, ErrorObject> {
     match question.method.as_str() {
         "elicitation/create" => Ok(RawValue::from_string(r#"{"action":"cancel"}"#.to_owned())
@@ -213,7 +213,7 @@ mod tests {
             ("nope/x", Revision::LATEST, -32601),
             ("nope/x", Revision::LATEST_LEGACY, -32601),
             ("tasks/list", Revision::V2025_11_25, -32601),
-            // Declared, though the revision does not have it.
+            // Declared, although the revision does not define it.
             ("elicitation/create", Revision::V2025_03_26, -32601),
             ("elicitation/create", Revision::V2025_11_25, -32602),
         ] {

@@ -9,17 +9,17 @@ use turnbuckle_protocol::{
 };
 use turnbuckle_server::{Reject, RelayReply};
 
-/// How a call ended upstream.
+/// How a call to a server ended.
 pub(crate) enum Answer {
     Result(Box<RawValue>),
     Error(Box<RawValue>),
     Lost(CallError),
 }
 
-/// The codes that the modern era reserves for itself.
+/// The range of codes that the modern era reserves.
 const MODERN_CODES: std::ops::RangeInclusive<i64> = -32_099..=-32_020;
 
-/// An error as the client reads it. `uri` is the resource that was asked for, if one was.
+/// Converts an error for the client. `uri` is the requested resource, if there was one.
 pub(crate) fn error(raw: &RawValue, from: Revision, to: Revision, uri: Option<&str>) -> RelayReply {
     let Ok(read) = serde_json::from_str::<ErrorObject>(raw.get()) else {
         let unreadable = "the server answered with an error that cannot be read";
@@ -32,16 +32,17 @@ pub(crate) fn error(raw: &RawValue, from: Revision, to: Revision, uri: Option<&s
         return RelayReply::Error(read.code, RawText::from(Raw::from(raw)));
     }
     if to.is_modern() && MODERN_CODES.contains(&read.code) {
-        // A code of an application, which a modern client would take for something else.
+        // The code is an application's own; a modern client would misunderstand it.
         let data = json!({ "code": read.code, "data": read.data });
         return Reject::internal(read.message).with_data(data).into();
     }
     let mut lowered = read.clone();
-    // Of a legacy server, only the codes that its revision has mean what they mean there. The others are
-    // those of an application.
+    // For a legacy server, only codes that its revision defines have the protocol's meaning. The
+    // others are an application's own.
     let is_of_protocol =
         from.is_modern() || !MODERN_CODES.contains(&read.code) || is_visit_first(&read, from);
-    // Only a resource that was asked for was not found; other params are just wrong.
+    // Only errors about the requested resource mean that it was not found; other errors are about
+    // wrong params.
     if is_of_protocol && (read.code != code::INVALID_PARAMS || names(&read, uri)) {
         lowered.lower(to);
     }
@@ -61,7 +62,7 @@ pub(crate) fn error(raw: &RawValue, from: Revision, to: Revision, uri: Option<&s
     }
 }
 
-/// Whether a server of this revision wants visits to be made before the call.
+/// Whether a server of this revision requires visits before the call.
 fn is_visit_first(error: &ErrorObject, from: Revision) -> bool {
     from.rules().visits_first && error.code == code::URL_ELICITATION_REQUIRED
 }
@@ -75,12 +76,12 @@ fn names(error: &ErrorObject, uri: Option<&str>) -> bool {
         .is_some_and(|(named, uri)| named == uri)
 }
 
-/// The error for a call that had no answer.
+/// The error for a call that got no answer.
 pub(crate) fn lost(server: &str, error: &CallError) -> RelayReply {
     unavailable(server, &error.to_string())
 }
 
-/// The error for a server that is not there.
+/// The error for a server that is not available.
 pub(crate) fn unavailable(server: &str, reason: &str) -> RelayReply {
     Reject::internal(format!("server `{server}` is not available: {reason}"))
         .with_data(json!({ "upstream": server, "reason": reason }))
@@ -135,7 +136,7 @@ mod tests {
             translated(modern, MODERN, LEGACY, Some("a:b")),
             (-32002, legacy.to_owned())
         );
-        // Another resource than the one that was asked for: the params are wrong.
+        // The error names another resource than the requested one, so the params are wrong.
         assert_eq!(translated(modern, MODERN, LEGACY, Some("a:c")).0, -32602);
         assert_eq!(translated(modern, MODERN, LEGACY, None).0, -32602);
     }

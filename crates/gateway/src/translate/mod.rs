@@ -1,7 +1,7 @@
 //! Translation between revisions: requests, results, errors and questions.
 //!
-//! Everything is text that stays as it came. Single members are dropped, set and renamed; only
-//! where a revision cannot express a value is the value read and written again (rule G32).
+//! All values are passed on as text. Single members are dropped, set or renamed. A value is parsed
+//! and written again only if the target revision cannot express it (rule G32).
 
 mod ask;
 mod error;

@@ -17,15 +17,15 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const INFO: &str = "io.modelcontextprotocol/clientInfo";
 const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// The longest params of a request that is made again and again, in bytes.
+/// The longest params, in bytes, of a request that is repeated.
 const MAX_ABOUT_TASK: usize = 4 * 1024;
 
-/// A request of a client that has outlived its message.
+/// A client's request in a form that outlives its message.
 pub(crate) struct FrontRequest {
     pub(crate) method: String,
     params: Option<RawText>,
     pub(crate) revision: Revision,
-    /// Shared by the calls that are parked.
+    /// Shared among parked calls.
     pub(crate) capabilities: Arc<ClientCapabilities>,
     pub(crate) info: Option<Implementation>,
     pub(crate) log_level: Option<LoggingLevel>,
@@ -36,38 +36,38 @@ pub(crate) struct FrontRequest {
     digest: OnceLock<RequestDigest>,
     pub(crate) responses: Option<RawText>,
     pub(crate) state: Option<String>,
-    /// Its record, if a recorder is set.
+    /// The record of the request, if a recorder is set.
     pub(crate) record: Option<Arc<RequestRecord>>,
 }
 
 /// The client of a request.
 enum Front {
     Waiting(ClientChannel),
-    /// It has its reply, and nothing reaches it before it comes back. This is its caller.
+    /// The client has its reply, and cannot be reached before it returns. This is its caller.
     Answered(Option<Box<str>>),
 }
 
-/// What the server has of a request that differs from what the client sees.
+/// The parts of a request that differ between the client and the server.
 #[derive(Default)]
 pub(crate) struct Own<'a> {
-    /// What the server calls the tool or the prompt, and where that is in the params.
+    /// The server's own name of the tool or prompt, and the path of the name in the params.
     pub(crate) name: Option<(&'a [&'static str], &'a str)>,
     /// Arguments that the gateway sets.
     pub(crate) fixed: Option<&'a JsonObject>,
-    /// Whether a legacy client may be given a task by a modern server.
+    /// Whether a modern server may create a task for a legacy client.
     pub(crate) has_tasks: bool,
 }
 
-/// What a retry upstream carries of the round before.
+/// What a retry to the server carries from the previous round.
 #[derive(Clone)]
 pub(crate) enum Round {
     /// The request is not a retry.
     None,
-    /// The params already have it, with this state of the server's own.
+    /// The params already contain the answers; this is the server's own state.
     Retry(Option<String>),
-    /// The request is not a retry, and asks for a task.
+    /// The request is not a retry, and requests a task.
     Task,
-    /// Answers that the gateway has collected.
+    /// The answers that the gateway has collected, and the server's own state.
     Answers(String, Option<String>),
 }
 
@@ -82,7 +82,7 @@ impl FrontRequest {
             params: request.params().map(RawText::from),
             revision: request.revision(),
             capabilities: Arc::new(request.capabilities()),
-            // A modern client says who it is in its params, which are passed on.
+            // A modern client describes itself in its params, which are passed on.
             info: (!is_modern).then(|| request.client_info()).flatten(),
             log_level: request.log_level(),
             token: token.map(|raw| raw.get().into()),
@@ -94,8 +94,8 @@ impl FrontRequest {
         }
     }
 
-    /// A `tasks/get` by the client of this request, which names nothing but the task and what the client
-    /// can be asked; `None` if that is too long to be kept.
+    /// Makes a `tasks/get` request of this client, which contains only the task and the client's
+    /// capabilities. Returns `None` if that is too long to keep.
     pub(crate) fn about_task(request: &RelayedRequest<'_>, id: &str) -> Option<Self> {
         let capabilities = request.capabilities();
         let meta = json!({ VERSION: request.revision().as_str(), CAPABILITIES: &capabilities });
@@ -120,8 +120,9 @@ impl FrontRequest {
         })
     }
 
-    /// What is kept of it while its client is asked: not its arguments, which have been sent, nor the way to
-    /// the client, which has its reply. `capabilities` are its own, shared with other requests.
+    /// The parts of the request that are kept while its client is asked. The arguments are dropped,
+    /// because they have been sent, and so is the channel to the client, because it has its reply.
+    /// `capabilities` are the request's own, shared with other requests.
     pub(crate) fn at_rest(&self, capabilities: Arc<ClientCapabilities>) -> Self {
         let digest = self.digest();
         let members = ["name", "uri"].iter().filter_map(|name| {
@@ -146,7 +147,7 @@ impl FrontRequest {
         }
     }
 
-    /// The client, while it waits for its reply.
+    /// The channel to the client, while the client waits for its reply.
     pub(crate) fn front(&self) -> Option<&ClientChannel> {
         match &self.front {
             Front::Waiting(front) => Some(front),
@@ -161,7 +162,7 @@ impl FrontRequest {
         }
     }
 
-    /// Whether its caller is told apart from others.
+    /// Whether the caller is identified.
     pub(crate) fn is_identified(&self) -> bool {
         self.front()
             .is_some_and(|front| front.caller().is_identified())
@@ -172,15 +173,15 @@ impl FrontRequest {
         self.front()?.session_log_level()
     }
 
-    /// Tells the session of a legacy client when the visit with this id is over.
+    /// Notifies the session of a legacy client when the visit with this id is over.
     pub(crate) fn expect_visit(&self, id: &str) {
         if let Some(front) = self.front() {
             front.expect_visit(id);
         }
     }
 
-    /// The same for the request and all its retries. It is made when it is needed, because few requests
-    /// are retried and all of the arguments have to be read for it.
+    /// A digest that is the same for the request and all its retries. It is computed on demand,
+    /// because few requests are retried and all arguments have to be read for it.
     pub(crate) fn digest(&self) -> RequestDigest {
         *self.digest.get_or_init(|| {
             let members = Members::of(self.params()).unwrap_or_default();
@@ -192,24 +193,24 @@ impl FrontRequest {
         })
     }
 
-    /// The params as they came.
+    /// The params as the client sent them.
     pub(crate) fn params(&self) -> Raw<'_> {
         self.params.as_ref().map_or(Raw::EMPTY_OBJECT, RawText::raw)
     }
 
-    /// Whether a legacy client wants the call to run as a task.
+    /// Whether a legacy client requests that the call runs as a task.
     pub(crate) fn wants_task(&self) -> bool {
         self.method == "tools/call"
             && self.revision.rules().task_fields
             && self.params().member("task").is_some_and(Raw::is_object)
     }
 
-    /// A member of the params that is a string.
+    /// The string at this path in the params.
     pub(crate) fn text(&self, path: &[&str]) -> Option<String> {
         self.params().at(path).and_then(super::text_of)
     }
 
-    /// The params as a server of this revision reads them.
+    /// The params for a server of this revision.
     pub(crate) fn params_for(
         &self,
         to: Revision,
@@ -235,7 +236,7 @@ impl FrontRequest {
                     .drop(&["_meta", LEVEL])
                     .drop(&["inputResponses"])
                     .drop(&["requestState"]);
-                // tasks: the params of a session mean nothing here, unless we set them.
+                // tasks: a `task` parameter of a session is not valid here, unless the gateway sets it.
                 if !matches!(round, Round::Task) {
                     edit = edit.drop(&["task"]);
                 }
@@ -250,7 +251,7 @@ impl FrontRequest {
                     info = json!(client).to_string();
                     edit = edit.set(&["_meta", INFO], info);
                 }
-                // logging: before the session has said a level nothing is asked for.
+                // logging: no log messages are requested before the session has set a level.
                 if let Some(wanted) = self.log_level {
                     level = json!(wanted).to_string();
                     edit = edit.set(&["_meta", LEVEL], level);
@@ -284,7 +285,7 @@ impl FrontRequest {
         Ok((!is_empty).then_some(edited))
     }
 
-    /// What the client can be asked, in the words of a revision, as JSON.
+    /// The client's capabilities in the form of a revision, as JSON.
     fn declared(&self, to: Revision, has_tasks: bool) -> String {
         let mut capabilities = ClientCapabilities::clone(&self.capabilities);
         capabilities.lower(to);
@@ -296,7 +297,7 @@ impl FrontRequest {
     }
 }
 
-/// Whether a revision has the context of a completion: it came together with elicitation.
+/// Whether a revision has the context of a completion, which was added together with elicitation.
 fn has_completion_context(revision: Revision) -> bool {
     let mut forms = ClientCapabilities::new().with_form_elicitation();
     forms.lower(revision);

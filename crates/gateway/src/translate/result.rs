@@ -12,7 +12,7 @@ use turnbuckle_server::Reject;
 
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
-/// Results that say how long they may be kept.
+/// Methods whose results state how long they may be cached.
 const CACHEABLE: [&str; 5] = [
     "tools/list",
     "prompts/list",
@@ -21,14 +21,14 @@ const CACHEABLE: [&str; 5] = [
     "resources/read",
 ];
 
-/// What kind of result it is; `complete` if it does not say.
+/// The type of a result; `complete` if it is not stated.
 fn result_type(raw: &RawValue) -> String {
     let kind = Raw::from(raw).member("resultType");
     kind.and_then(super::text_of)
         .unwrap_or_else(|| "complete".to_owned())
 }
 
-/// Whether a modern server asks for something first.
+/// Whether a modern server asks questions in this result.
 pub(crate) fn is_input_required(raw: &RawValue) -> bool {
     is_of_type(raw, r#""input_required""#)
 }
@@ -38,16 +38,16 @@ pub(crate) fn is_task(raw: &RawValue) -> bool {
     is_of_type(raw, r#""task""#)
 }
 
-/// Whether a result is of this type, written as JSON.
+/// Whether a result has this type, given as JSON text.
 fn is_of_type(raw: &RawValue, kind: &str) -> bool {
-    // Looking for the word is several times as fast as going through the members.
+    // Searching for the text is several times as fast as reading the members.
     memchr::memmem::find(raw.get().as_bytes(), kind.as_bytes()).is_some()
         && Raw::from(raw)
             .member("resultType")
             .is_some_and(|found| found.get() == kind)
 }
 
-/// A complete result of one revision as a client of another reads it.
+/// Converts a complete result from one revision to another.
 pub(crate) fn result(
     method: &str,
     raw: &RawValue,
@@ -63,7 +63,7 @@ pub(crate) fn result(
     let text: &RawValue = serde_json::from_str(text).unwrap_or(raw);
     let info;
     let mut edit = Edit::new(Raw::from(text));
-    // Some libraries write what they do not have as `null`, or an empty object as a list.
+    // Some libraries write missing values as `null`, or an empty object as a list.
     let has_odd_meta = Raw::from(text)
         .member("_meta")
         .is_some_and(|meta| !meta.is_object());
@@ -107,11 +107,11 @@ pub(crate) fn result(
     Ok(edited.raw().get().as_bytes().to_vec())
 }
 
-/// The result with what the client's revision cannot express taken out (G32); `None` if it can express
-/// all of it.
+/// Removes the parts of the result that the client's revision cannot express (G32). Returns `None`
+/// if it can express all of it.
 fn lower(method: &str, raw: &RawValue, from: Revision, to: Revision) -> Option<String> {
     if to.is_modern() {
-        // tasks: how a tool may be run was said in the list before, and is not any more.
+        // tasks: the modern list no longer states how a tool may be run.
         return (method == "tools/list").then(|| {
             map_entries(raw, "tools", |entry| {
                 let edit = Edit::new(entry).drop(&["execution"]).finish();
@@ -141,7 +141,7 @@ fn lower(method: &str, raw: &RawValue, from: Revision, to: Revision) -> Option<S
     }
 }
 
-/// An entry of a list in the words of a revision; `None` if it needs no change.
+/// Converts an entry of a list to a revision. Returns `None` if it needs no change.
 pub(crate) fn lower_entry(method: &str, entry: Raw<'_>, to: Revision) -> Option<String> {
     let raw = entry.value();
     match method {
@@ -152,14 +152,14 @@ pub(crate) fn lower_entry(method: &str, entry: Raw<'_>, to: Revision) -> Option<
     }
 }
 
-/// A tool of a modern server that may run it as a task, as 2025-11-25 says so (G31).
+/// Marks a tool of a modern server as able to run as a task, in the form of 2025-11-25 (G31).
 pub(crate) fn with_task_support(tool: &str) -> Option<String> {
     let raw: &RawValue = serde_json::from_str(tool).ok()?;
     let edit = Edit::new(Raw::from(raw)).set(&["execution"], r#"{"taskSupport":"optional"}"#);
     Some(edit.finish().ok()?.raw().get().to_owned())
 }
 
-/// The same for a whole list.
+/// Marks all tools of a list in this way.
 pub(crate) fn with_tasks_supported(list: Vec<u8>) -> Vec<u8> {
     let raw = serde_json::from_slice::<&RawValue>(&list).ok();
     let edited =
@@ -167,7 +167,7 @@ pub(crate) fn with_tasks_supported(list: Vec<u8>) -> Vec<u8> {
     edited.map_or(list, String::into_bytes)
 }
 
-/// Changes entries of a list; `None` if none of them is changed.
+/// Changes entries of a list. Returns `None` if no entry is changed.
 fn map_entries(
     raw: &RawValue,
     member: &str,
@@ -199,8 +199,8 @@ fn map_entries(
     Some(edited.raw().get().to_owned())
 }
 
-/// A value in the words of a revision; `None` if nothing of it changes, or it cannot be read: then it
-/// is passed on as it came.
+/// Converts a value to a revision. Returns `None` if nothing changes, or if the value cannot be
+/// parsed and is passed on unchanged.
 fn lowered<T>(raw: &RawValue, to: Revision) -> Option<String>
 where
     T: Serialize + DeserializeOwned + Lower,

@@ -1,7 +1,8 @@
-//! The questions that wait for one call to look at them.
+//! A queue for the questions of one call.
 //!
-//! A channel of tokio allocates room for 32 messages when it is created. Servers ask nothing in most
-//! calls, and a parked call waits for minutes, so this queue allocates nothing until a question comes.
+//! A tokio channel allocates room for 32 messages when it is created. In most calls servers ask
+//! nothing, and a parked call waits for minutes, so this queue allocates nothing before the first
+//! question.
 
 use std::{
     collections::VecDeque,
@@ -12,10 +13,10 @@ use std::{
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_client::RelayAsk;
 
-/// How many questions wait for one call to look at them.
+/// How many questions may be queued for one call.
 const MAX_WAITING_ASKS: usize = 32;
 
-/// The questions that wait for one call.
+/// The queued questions of one call.
 #[derive(Default)]
 pub(super) struct CallAsks(Mutex<WaitingAsks>);
 
@@ -27,7 +28,7 @@ struct WaitingAsks {
 }
 
 impl CallAsks {
-    /// Adds a question. Gives it back if too many wait, or the call is over.
+    /// Adds a question. Returns it if the queue is full or the call is over.
     pub(super) fn add(&self, ask: Box<RelayAsk>) -> Result<(), Box<RelayAsk>> {
         let waker = {
             let mut waiting = self.0.lock();
@@ -43,7 +44,7 @@ impl CallAsks {
         Ok(())
     }
 
-    /// The next question.
+    /// Returns the next question.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing.
@@ -66,7 +67,7 @@ impl CallAsks {
         Poll::Ready(*ask)
     }
 
-    /// The call is over: nothing looks at questions any more, and those that wait are not answered.
+    /// Ends the queue when the call is over. Questions that are still queued are not answered.
     pub(super) fn end(&self) {
         let left = {
             let mut waiting = self.0.lock();

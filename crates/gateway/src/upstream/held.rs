@@ -1,8 +1,8 @@
-//! Which call a question on a pipe belongs to (G6).
+//! Determines which call a question on a pipe belongs to (G6).
 //!
-//! Every call that was in flight when the question came may have asked it, for any caller. A call
-//! that ends before the question is answered has not, so the question is held until one call is left. A
-//! call that began later has not asked it either, so calls go on beside it.
+//! Every call that was in flight when the question arrived may have asked it, for any caller. A
+//! call that ends before the question is answered did not ask it. So the question is held until
+//! only one call is left. Calls that begin later did not ask it either, so they need not wait.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -15,21 +15,22 @@ use super::{
     known_tools::{Habit, KnownTools},
 };
 
-/// How long a question waits until one call is left that may have asked it.
+/// How long a question is held until only one call is left that may have asked it.
 pub(super) const HELD_FOR: Duration = Duration::from_secs(30);
 
-/// The same for the first of several, where every call may wait for an answer, so that none may end.
+/// The same for the first of several held questions, if every call may be waiting for an answer, so
+/// that none may end.
 pub(super) const HELD_BY_ALL_FOR: Duration = Duration::from_secs(2);
 
-/// How many questions are held on one connection.
+/// How many questions may be held on one connection.
 const MAX_HELD: usize = 256;
 
-/// For how long a call that was given up may still ask: the server may not have noticed. The client of
-/// another caller is asked nothing in this time that may be of that call.
+/// For how long a call that was given up may still ask, because the server may not have noticed.
+/// During this time no client of another caller is asked a question that may belong to that call.
 const GIVEN_UP_FOR: Duration = Duration::from_secs(30);
 
-/// The same for calls of the same caller, and for callers that cannot be told apart. Calls that may ask
-/// wait for so long after one was given up.
+/// The same for calls of the same caller, and for callers that are not identified. Calls of tools
+/// that may ask wait for this long after such a call was given up.
 const SETTLES_WITHIN: Duration = Duration::from_secs(2);
 
 /// How many calls that were given up are remembered.
@@ -51,12 +52,13 @@ pub(super) struct GivenUp {
     caller: Option<String>,
     subject: Arc<str>,
     at: Instant,
-    /// Whether its client was being asked: then the server waited for the answer.
+    /// Whether its client was being asked, so that the server was waiting for the answer.
     waited: bool,
 }
 
 impl GivenUp {
-    /// Whether it may have asked at this time what comes while a call of another subject is in flight.
+    /// Whether this call may have asked a question that arrived at this time, while another call of
+    /// this caller was in flight.
     fn may_ask(&self, now: Instant, caller: Option<&str>) -> bool {
         let since = now.duration_since(self.at);
         if self.caller.as_deref() == caller {
@@ -72,12 +74,12 @@ struct HeldQuestion {
     ask: Box<RelayAsk>,
     /// The calls in flight that may have asked it.
     open: Vec<u64>,
-    /// Those that were given up and may have asked it.
+    /// The calls that were given up and may have asked it.
     given_up: Vec<GivenUp>,
     came_at: Instant,
 }
 
-/// What becomes of a question.
+/// The decision about a question.
 pub(super) enum Assignment {
     /// The question belongs to this call.
     Of(Arc<CallAsks>, Box<RelayAsk>),
@@ -87,7 +89,7 @@ pub(super) enum Assignment {
     OfNone(Box<RelayAsk>),
 }
 
-/// The calls in flight on one connection, and the questions that may be of several of them.
+/// The calls in flight on one connection, and the questions that may belong to several of them.
 #[derive(Default)]
 pub(super) struct LaneCalls {
     open: Vec<Open>,
@@ -101,7 +103,8 @@ impl LaneCalls {
         self.open.push(call);
     }
 
-    /// A call is over. Gives back the questions that belong to a call now, or to none.
+    /// Removes a call that is over. Returns the held questions that can now be assigned to a call
+    /// or to none.
     pub(super) fn leave(
         &mut self,
         number: u64,
@@ -123,7 +126,7 @@ impl LaneCalls {
         for held in &mut self.held {
             if let Some(place) = held.open.iter().position(|call| *call == number) {
                 held.open.remove(place);
-                // It may have asked all the same.
+                // The call may still have asked the question.
                 held.given_up.extend(given_up.clone());
             }
         }
@@ -138,7 +141,7 @@ impl LaneCalls {
         self.settle_clear(known)
     }
 
-    /// A question came. `Err` if it is held, with the number of the held question.
+    /// Handles a new question. If it is held, returns `Err` with the number of the held question.
     pub(super) fn came(
         &mut self,
         ask: Box<RelayAsk>,
@@ -147,7 +150,7 @@ impl LaneCalls {
         let active = self.open.iter().filter(|call| call.turn.may_ask());
         let mut open: Vec<u64> = active.map(|call| call.number).collect();
         if open.is_empty() {
-            // It came late, of a call whose other questions are on their way.
+            // The question arrived late, from a call whose other questions are already with its client.
             open.extend(self.open.iter().map(|call| call.number));
         }
         let came_at = Instant::now();
@@ -171,9 +174,9 @@ impl LaneCalls {
         Err(number)
     }
 
-    /// The calls of these that may well have asked a question that came at this time: those of tools that
-    /// were seen to ask, and those that have not run for long without a question. A call that has may run
-    /// for ever, so that it must not keep all others from being asked.
+    /// The calls that probably asked a question that arrived at this time: calls of tools that have
+    /// asked before, and calls that have not yet been silent for long. A call that has been silent
+    /// for long may run forever, so it must not keep all other calls from being asked.
     fn suspects(&self, open: &[u64], came_at: Instant, known: &KnownTools) -> Vec<u64> {
         let calls = || self.open.iter().filter(|call| open.contains(&call.number));
         let caller = calls().next().and_then(|call| call.caller.as_deref());
@@ -192,7 +195,7 @@ impl LaneCalls {
         suspects
     }
 
-    /// The only call of these whose tool was seen to ask.
+    /// The only one of these calls whose tool has asked before.
     fn only_asker(&self, open: &[u64], known: &KnownTools) -> Option<u64> {
         let calls = self.open.iter().filter(|call| open.contains(&call.number));
         let mut askers = calls.filter(|call| known.habit(&call.subject).asks());
@@ -200,12 +203,13 @@ impl LaneCalls {
         askers.next().is_none().then_some(asker)
     }
 
-    /// How long a held question waits until it is looked at again; `None` if it is not held any more.
+    /// When a held question is checked again; `None` if it is no longer held.
     pub(super) fn looks_again_at(&self, number: u64) -> Option<Instant> {
         let held = self.held.iter().find(|held| held.number == number)?;
         let mut alike = self.held.iter().filter(|other| other.open == held.open);
         let is_first = alike.next().is_some_and(|first| first.number == number);
-        // A call that waits for an answer does not end. When the first question is refused, one may.
+        // A call that waits for an answer does not end. If the first question is refused, one of
+        // the calls may end.
         let wait = if is_first && alike.count() + 1 >= held.open.len() {
             HELD_BY_ALL_FOR
         } else {
@@ -214,12 +218,12 @@ impl LaneCalls {
         Some(held.came_at + wait)
     }
 
-    /// Gives a held question up.
+    /// Stops holding a question.
     pub(super) fn give_up_held(&mut self, number: u64, known: &KnownTools) -> Option<Assignment> {
         let place = self.held.iter().position(|held| held.number == number)?;
         let mut held = self.held.remove(place);
-        // All of them are in flight still, and none has asked anything else: one of a tool that asks waits
-        // for its answer.
+        // All these calls are still in flight, and none has asked anything else. If only one of
+        // their tools asks, its call is the one that waits for the answer.
         if held.came_at.elapsed() >= HELD_FOR
             && let Some(asker) = self.only_asker(&held.open, known)
         {
@@ -229,20 +233,21 @@ impl LaneCalls {
         Some(self.unclear(held, known))
     }
 
-    /// Forgets held questions that the server has taken back.
+    /// Drops held questions that the server has withdrawn.
     pub(super) fn forget_withdrawn(&mut self) {
         self.held.retain(|held| !held.ask.is_withdrawn());
     }
 
-    /// When calls that may ask and were given up have been noticed by the server.
+    /// The time at which the server has noticed that calls which may ask were given up.
     pub(super) fn settles_at(&self, known: &KnownTools) -> Option<Instant> {
         let may_ask = |call: &&GivenUp| !call.waited && known.habit(&call.subject) != Habit::Quiet;
         let given_up = self.given_up.iter().filter(may_ask);
         given_up.map(|call| call.at + SETTLES_WITHIN).max()
     }
 
-    /// Whether nothing is in flight here, or was until a moment ago, that another caller may be asked in
-    /// the middle of. Two callers without a name may be two different people.
+    /// Whether no call of another caller is, or was until a moment ago, in flight here, so that a
+    /// question can only belong to this caller. Two callers without an id may be two different
+    /// users.
     pub(super) fn is_alone(&self, caller: Option<&str>) -> bool {
         let now = Instant::now();
         let is_same = |other: &Option<String>| caller.is_some() && other.as_deref() == caller;
@@ -250,7 +255,7 @@ impl LaneCalls {
             && !self.given_up.iter().any(|call| call.may_ask(now, caller))
     }
 
-    /// Takes out the questions that one call is left for, or none.
+    /// Removes and assigns the held questions for which at most one call is left.
     fn settle_clear(&mut self, known: &KnownTools) -> Vec<Assignment> {
         let (clear, held) = std::mem::take(&mut self.held)
             .into_iter()
@@ -262,7 +267,7 @@ impl LaneCalls {
             .collect()
     }
 
-    /// Assigns a question that one call is left for, or none.
+    /// Assigns a question for which at most one call is left.
     fn settle(&self, held: HeldQuestion, known: &KnownTools) -> Assignment {
         let number = held.open.first().copied();
         let call = self.open.iter().find(|call| Some(call.number) == number);
@@ -271,9 +276,10 @@ impl LaneCalls {
         };
         let habit = known.habit(&call.subject);
         let is_other = |other: &GivenUp| {
-            // What a tool asks that was seen to ask is not of one that never did.
+            // If the call's tool has asked before, the question is not from a tool that never has.
             let is_quiet = habit.asks() && known.habit(&other.subject) == Habit::Quiet;
-            // A call that was given up after the question came may have asked it, whenever that was.
+            // A call that was given up after the question arrived may have asked it, however long
+            // ago that was.
             let may_ask =
                 other.at >= held.came_at || other.may_ask(held.came_at, call.caller.as_deref());
             may_ask && !is_quiet
@@ -290,8 +296,8 @@ impl LaneCalls {
         Assignment::Of(Arc::clone(&call.asks), held.ask)
     }
 
-    /// Nothing says which call asked. From now on the tools in question take turns: those that have asked
-    /// before, else all of them.
+    /// Handles a question whose call cannot be determined. From now on the tools concerned take
+    /// turns: those that have asked before, or otherwise all of them.
     fn unclear(&self, held: HeldQuestion, known: &KnownTools) -> Assignment {
         let open = self.open.iter();
         let open = open.filter(|call| held.open.contains(&call.number));

@@ -1,8 +1,8 @@
 //! The calls in flight on one connection, and the assignment of questions to them (G6).
 //!
-//! Over Streamable HTTP the stream that a question came on tells which call it belongs to. On a pipe
-//! nothing does. There the tools that ask run one after the other, and so do those that were not called
-//! before; a question that may be of several calls is held until one of them is left.
+//! Over Streamable HTTP the stream of a question identifies its call. On a pipe nothing does. There
+//! calls of tools that ask run one after the other, and so do the first calls of unknown tools. A
+//! question that may belong to several calls is held until only one of them is left.
 
 use std::{
     collections::HashMap,
@@ -33,41 +33,41 @@ use super::{
 };
 use crate::translate::{Question, refusal};
 
-/// How long a call of a tool that was not called before waits for others that may ask. A tool that asks
-/// does so soon; one that runs for longer does not hold up others.
+/// How long the first call of an unknown tool waits for other calls that may ask. A tool that asks
+/// does so soon; a call that runs for longer does not delay others.
 pub(super) const UNKNOWN_WITHIN: Duration = Duration::from_secs(2);
 
-/// How often a held question is looked at: others that came later may change how long it is held.
+/// How often a held question is checked. Later questions may change how long it is held.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
-/// What a server is told whose question may be of several calls.
+/// The error for the server if its question may belong to several calls.
 const UNCLEAR: &str = "several calls run in this process, and nothing says which of them asks; \
     call the tool again: calls that ask run one after the other from now on";
 
-/// Which session of a server a connection is.
+/// The role of a connection among the sessions with a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LaneRole {
     /// The session in which the lists are read. The supervisor is notified of its changes.
     Main,
-    /// One for calls of everybody.
+    /// A session for calls of all callers.
     Calls,
     /// A session for calls of one caller. Other callers are not notified of its resources.
     Caller,
 }
 
-/// Who a call is of, and whether its client can be asked.
+/// The data of a call that is about to begin.
 pub(crate) struct NewCall<'a> {
     pub(crate) caller: Option<&'a str>,
-    /// The tool or prompt, to be remembered by.
+    /// The name of the tool or prompt, under which its behaviour is remembered.
     pub(crate) subject: String,
-    /// Whether its client can be asked anything at all.
+    /// Whether its client can answer any question.
     pub(crate) can_be_asked: bool,
 }
 
 /// The calls in flight on one connection.
 pub(crate) struct LaneHub {
     myself: Weak<Self>,
-    /// Whether questions come without a hint which call they belong to.
+    /// Whether questions arrive without identifying their call.
     is_pipe: AtomicBool,
     role: LaneRole,
     news: Arc<Collected>,
@@ -75,18 +75,18 @@ pub(crate) struct LaneHub {
     next: AtomicU64,
     calls: Mutex<LaneCalls>,
     turns: Arc<Semaphore>,
-    /// Questions that are on their way to a client, to be taken back.
+    /// Questions that are being answered by a client, so that they can be withdrawn.
     answering: Mutex<HashMap<Id, AbortHandle>>,
 }
 
 impl LaneHub {
-    /// The hub of the session that the supervisor of a server keeps.
+    /// Makes the hub of the supervisor's session.
     pub(crate) fn main(is_pipe: bool, server: ServerId, on_news: OnNews) -> Arc<Self> {
         let news = Collected::new(server, on_news);
         Self::new(is_pipe, LaneRole::Main, news, Arc::default())
     }
 
-    /// The hub of another session with the same server.
+    /// Makes the hub of another session with the same server.
     pub(crate) fn beside(main: &Self, is_pipe: bool, role: LaneRole) -> Arc<Self> {
         Self::new(
             is_pipe,
@@ -115,7 +115,7 @@ impl LaneHub {
         })
     }
 
-    /// Questions come without a hint which call they belong to.
+    /// Sets that questions arrive without identifying their call.
     pub(crate) fn set_pipe(&self) {
         self.is_pipe.store(true, Ordering::Relaxed);
     }
@@ -124,10 +124,10 @@ impl LaneHub {
         self.is_pipe.load(Ordering::Relaxed)
     }
 
-    /// Enters a call that may be asked, when it is its turn.
+    /// Registers a call that may be asked, when it is its turn.
     ///
     /// # Errors
-    /// If another call keeps its turn for too long. The text says so.
+    /// A text for the client if another call keeps its turn for too long.
     pub(crate) async fn enter(self: &Arc<Self>, call: NewCall<'_>) -> Result<OpenCall, String> {
         let is_pipe = self.is_pipe();
         let turn = Arc::new(Turn::new(is_pipe.then(|| Arc::clone(&self.turns))));
@@ -138,7 +138,7 @@ impl LaneHub {
         };
         match habit {
             Habit::Unknown => self.release_after(UNKNOWN_WITHIN, &turn, &call.subject),
-            // From then on questions of others are not taken for its own.
+            // After that time, questions of other calls are not assigned to this one.
             Habit::Suspected => self.release_after(HELD_FOR, &turn, &call.subject),
             _ => {}
         }
@@ -164,7 +164,7 @@ impl LaneHub {
         })
     }
 
-    /// Waits for the turn of a call, if its tool asks or is not known yet. Gives what is known of it.
+    /// Waits for the turn of a call, if its tool asks or is unknown. Returns what is known about the tool.
     async fn take_turn(&self, turn: &Arc<Turn>, call: &NewCall<'_>) -> Result<Habit, String> {
         let waits_at_once =
             |habit: Habit| habit.takes_turns() || (habit == Habit::Unknown && call.can_be_asked);
@@ -182,7 +182,7 @@ impl LaneHub {
                 return Ok(habit);
             }
             tokio::select! {
-                // In a fixed order, so that a simulation can replay every step.
+                // Fixed order, so that a simulation can replay every step.
                 biased;
                 taken = &mut taking => {
                     taken?;
@@ -200,12 +200,12 @@ impl LaneHub {
         }
     }
 
-    /// A call of a tool that was not seen to ask and does not ask in this time holds up no tool that does:
-    /// it may run for ever.
+    /// Releases the turn after this time if the tool has not asked by then. Such a call may run
+    /// forever, and must not delay calls of tools that ask.
     fn release_after(&self, after: Duration, turn: &Arc<Turn>, subject: &str) {
         let (known, weak) = (Arc::clone(&self.known), Arc::downgrade(turn));
         let subject = subject.to_owned();
-        // It ends with the call.
+        // The task ends with the call.
         let release = tokio::spawn(async move {
             time::sleep(after).await;
             if let Some(turn) = weak.upgrade()
@@ -217,7 +217,7 @@ impl LaneHub {
         turn.set_release(release.abort_handle());
     }
 
-    /// Takes a turn when calls that were given up have been noticed by the server.
+    /// Takes a turn once the server has noticed that earlier calls were given up.
     async fn take_settled(&self, turn: &Turn) -> Result<(), String> {
         turn.take().await?;
         let settles_at = self.calls.lock().settles_at(&self.known);
@@ -234,32 +234,32 @@ impl LaneHub {
         }
     }
 
-    /// The tool has answered a call without asking.
+    /// Records that a call was answered without a question.
     pub(super) fn was_quiet(&self, subject: &str) {
         self.known.answered(subject);
     }
 
-    /// Whether nothing is in flight here, or was until a moment ago, that another caller may be asked in
-    /// the middle of.
+    /// Whether no call of another caller is, or was until a moment ago, in flight here, so that a
+    /// question can only belong to this caller.
     pub(crate) fn is_alone(&self, caller: Option<&str>) -> bool {
         self.calls.lock().is_alone(caller)
     }
 
-    /// Lets a question be taken back while a client is asked.
+    /// Registers the task that answers a question, so that the question can be withdrawn.
     pub(crate) fn answering(&self, id: Id, task: AbortHandle) {
         let mut answering = self.answering.lock();
         answering.retain(|_, task| !task.is_finished());
         answering.insert(id, task);
     }
 
-    /// Passes a question on to its call, at once or when one call is left that may have asked it.
+    /// Passes a question to its call, immediately or when only one call is left that may have asked it.
     pub(super) fn route(&self, ask: Box<RelayAsk>) {
         let came = self.calls.lock().came(ask, &self.known);
         match came {
             Ok(settled) => Self::pass(settled),
             Err(held) => {
                 let hub = Weak::clone(&self.myself);
-                // It ends when the question is not held any more, in half a minute at the latest.
+                // The task ends when the question is no longer held, after half a minute at most.
                 tokio::spawn(async move {
                     while let Some(at) = looks_again_at(&hub, held) {
                         time::sleep_until(at.min(Instant::now() + LOOK_AGAIN)).await;
@@ -287,7 +287,7 @@ impl LaneHub {
         }
     }
 
-    /// Refuses a question that the client of no call may be asked.
+    /// Refuses a question that no client can be asked.
     fn refuse(ask: RelayAsk) {
         let question = Question::new(ask.method(), ask.params().map(Raw::from));
         tracing::debug!(method = question.method, "a question belongs to no call");
@@ -295,8 +295,8 @@ impl LaneHub {
     }
 }
 
-/// When a held question is looked at again; `None` if it is not held any more. One whose time is up is
-/// refused.
+/// When a held question is checked again; `None` if it is no longer held. If its time is over, it
+/// is refused.
 fn looks_again_at(hub: &Weak<LaneHub>, held: u64) -> Option<Instant> {
     let hub = hub.upgrade()?;
     let mut calls = hub.calls.lock();
@@ -315,7 +315,7 @@ fn looks_again_at(hub: &Weak<LaneHub>, held: u64) -> Option<Instant> {
 
 impl RelaySink for LaneHub {
     fn ask(&self, ask: RelayAsk) {
-        // What a task asks is asked where its result is waited for, and nowhere else.
+        // A task's question is asked only where its result is being waited for.
         if self.is_pipe() && ask.related_task().is_none() {
             self.route(Box::new(ask));
         } else {
@@ -330,7 +330,7 @@ impl RelaySink for LaneHub {
         let is_told = match (&news, self.role) {
             (LaneNews::Visited(_), _) => true,
             (LaneNews::Updated { .. }, role) => role != LaneRole::Caller,
-            // The supervisor is notified of changed lists of its own session, and reads them first.
+            // The supervisor is notified of changed lists in its own session, and reads them first.
             (_, role) => role != LaneRole::Main,
         };
         if is_told {
@@ -357,7 +357,7 @@ mod tests {
         }
     }
 
-    /// How long a call of `asks` waits while one of `other` goes on and asks nothing.
+    /// How long a call of `asks` waits while a call of `other` runs without asking.
     async fn waits_beside(learn: impl Fn(&KnownTools)) -> Result<Duration, String> {
         let hub = LaneHub::main(true, ServerId::new("s"), Arc::new(|_, _| ()));
         hub.known.asked("asks");

@@ -1,4 +1,4 @@
-//! The sessions of one server that are kept for calls of the same kind.
+//! The sessions of one server that are kept for further calls of the same kind.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -9,31 +9,31 @@ use super::Lane;
 /// How long a session without calls stays open.
 const IDLE: Duration = Duration::from_mins(10);
 
-/// How many sessions one server may have at a time, beside the one for its lists.
+/// How many sessions one server may have at the same time, in addition to the one for its lists.
 const MAX_LANES: usize = 64;
 
-/// How many of them may be of one caller.
+/// How many of them may belong to one caller.
 const MAX_LANES_OF_CALLER: usize = 8;
 
-/// What a session is opened for.
+/// What distinguishes sessions of one server.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LaneKey {
     pub(super) caller: Option<String>,
     pub(super) capabilities: String,
 }
 
-/// A session that is kept for calls of the same kind, or is being opened.
+/// A session that is kept for further calls of the same kind, or that is being opened.
 pub(super) struct KeptLane {
     pub(super) cell: Arc<OnceCell<Arc<Lane>>>,
-    /// The caller that it was opened for, even if another uses it now.
+    /// The caller that it was opened for, even if another caller uses it now.
     pub(super) opener: Option<String>,
 }
 
-/// In a fixed order, so that a simulation can replay every step.
+/// Ordered, so that a simulation can replay every step.
 pub(super) type Lanes = BTreeMap<LaneKey, KeptLane>;
 
-/// Leaves out sessions that are over or were idle for too long. One that is being opened stays, and so
-/// does one in which resources are followed.
+/// Removes sessions that have ended or were idle for too long. A session that is being opened
+/// stays, and so does one in which resources are followed.
 pub(super) fn tidy(lanes: &mut Lanes) {
     lanes.retain(|_, kept| match kept.cell.get() {
         None => Arc::strong_count(&kept.cell) > 1,
@@ -44,7 +44,7 @@ pub(super) fn tidy(lanes: &mut Lanes) {
     });
 }
 
-/// Sees to it that one more session fits, for this caller and in all.
+/// Makes room for another session, within the limit of this caller and the limit of all.
 pub(super) fn make_room_for(
     lanes: &mut Lanes,
     caller: Option<&str>,
@@ -66,14 +66,14 @@ pub(super) fn make_room_for(
     Ok(None)
 }
 
-/// Takes this session out.
+/// Removes this session.
 pub(super) fn take(lanes: &mut Lanes, lane: &Arc<Lane>) -> Option<KeptLane> {
     let is_it = |kept: &KeptLane| kept.cell.get().is_some_and(|it| Arc::ptr_eq(it, lane));
     let key = lanes.iter().find(|(_, kept)| is_it(kept))?.0.clone();
     lanes.remove(&key)
 }
 
-/// Takes the session out that was idle for longest, of those that may go.
+/// Removes the session that was idle for the longest time, of those that may be removed.
 fn longest_idle(lanes: &mut Lanes, may_go: impl Fn(&KeptLane) -> bool) -> Option<KeptLane> {
     let idle = lanes.iter().filter(|(_, kept)| may_go(kept));
     let idle = idle.filter_map(|(key, kept)| Some((kept.cell.get()?.idle_for()?, key)));

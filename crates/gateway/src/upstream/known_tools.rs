@@ -1,14 +1,14 @@
-//! Which tools and prompts of a server are known to ask, or not to ask.
+//! Remembers which tools and prompts of a server ask questions.
 
 use std::collections::{HashMap, hash_map::Entry};
 
 use tokio::sync::Notify;
 use turnbuckle_base::lock::Mutex;
 
-/// How many tools and prompts are remembered. A server has fewer.
+/// How many tools and prompts are remembered. Real servers have fewer.
 const MAX_KNOWN: usize = 10_000;
 
-/// Whether a tool or prompt asks in the middle of its calls.
+/// Whether a tool or prompt asks questions during its calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Habit {
     /// The tool was not called yet, or no call has finished.
@@ -24,22 +24,22 @@ pub(super) enum Habit {
 }
 
 impl Habit {
-    /// Whether it was seen to ask.
+    /// Whether the tool has asked before.
     pub(super) fn asks(self) -> bool {
         matches!(self, Self::Asks | Self::AsksSeveral)
     }
 
-    /// Whether its calls run one after the other, with those of all tools that may ask.
+    /// Whether its calls take turns with the calls of all other tools that may ask.
     pub(super) fn takes_turns(self) -> bool {
         self.asks() || self == Self::Suspected
     }
 }
 
-/// What is known of the tools and prompts of one server, in all of its sessions.
+/// What is known about the tools and prompts of one server, in all of its sessions.
 #[derive(Default)]
 pub(super) struct KnownTools {
     habits: Mutex<HashMap<String, Habit>>,
-    /// Told to calls that wait for their turn.
+    /// Notifies calls that wait for their turn.
     pub(super) learned: Notify,
 }
 
@@ -48,33 +48,34 @@ impl KnownTools {
         let habits = self.habits.lock();
         match habits.get(subject) {
             Some(habit) => *habit,
-            // A server with so many names is not held up. Its questions are told apart all the same.
+            // Do not delay calls of a server with so many names. Its questions are still assigned
+            // correctly.
             None if habits.len() >= MAX_KNOWN => Habit::Quiet,
             None => Habit::Unknown,
         }
     }
 
-    /// The tool has answered, and asked nothing.
+    /// Records that a call was answered without a question.
     pub(super) fn answered(&self, subject: &str) {
         self.learn(subject, Habit::Quiet);
     }
 
-    /// The tool may have asked.
+    /// Records that the tool may have asked.
     pub(super) fn suspect(&self, subject: &str) {
         self.learn(subject, Habit::Suspected);
     }
 
-    /// The tool has asked.
+    /// Records that the tool has asked.
     pub(super) fn asked(&self, subject: &str) {
         self.learn(subject, Habit::Asks);
     }
 
-    /// The tool has asked again before it was answered.
+    /// Records that the tool has asked again before it got an answer.
     pub(super) fn asked_again(&self, subject: &str) {
         self.learn(subject, Habit::AsksSeveral);
     }
 
-    /// A tool that has asked once may ask again, however often it does not.
+    /// Updates what is known. A tool that has asked once may ask again, however often it does not.
     fn learn(&self, subject: &str, learned: Habit) {
         let is_news = {
             let mut habits = self.habits.lock();

@@ -21,37 +21,37 @@ use super::{
     processes::{ProcessPlace, ProcessPlaces},
 };
 
-/// How long a server may take to note a log level.
+/// How long a server may take to confirm a log level.
 const LEVEL_WITHIN: Duration = Duration::from_secs(10);
 
-/// One session with a server; for a modern server one connection, which has no session.
+/// One session with a server. For a modern server it is one connection, because there are no sessions.
 pub(crate) struct Lane {
     pub(crate) connection: Connection,
     pub(crate) hub: Arc<LaneHub>,
-    /// The mildest log messages that were asked for.
+    /// The most verbose log level that was requested.
     level: tokio::sync::Mutex<Option<LoggingLevel>>,
     in_use: AtomicUsize,
     last_used: Mutex<Instant>,
-    /// Closed with the session. Those who follow resources in it wait for that.
+    /// Closed with the session. Followers of resources in the session wait for this.
     followers: watch::Sender<()>,
     /// Its number among the sessions of this process.
     pub(crate) number: u64,
-    /// The places that its process takes.
+    /// The places that its process occupies.
     places: Mutex<Vec<ProcessPlace>>,
     /// Whether its server was replaced or removed.
     is_retired: AtomicBool,
     spare: Mutex<Spare>,
 }
 
-/// Those who use the lane only while no call needs it.
+/// Users of the lane that do not need it if a call does.
 #[derive(Default)]
 struct Spare {
     count: usize,
-    /// The lane itself, which is kept open by this.
+    /// A reference to the lane itself, which keeps it open.
     lane: Option<Arc<Lane>>,
 }
 
-/// A call on a lane, which keeps the lane open.
+/// A use of a lane by a call, which keeps the lane open.
 pub(crate) struct LaneUse(Arc<Lane>);
 
 impl std::ops::Deref for LaneUse {
@@ -69,7 +69,7 @@ impl Drop for LaneUse {
     }
 }
 
-/// Keeps a lane open until its place is needed for another.
+/// Keeps a lane open until its place is needed for another lane.
 pub(crate) struct SpareUse(Weak<Lane>);
 
 impl SpareUse {
@@ -122,25 +122,27 @@ impl Lane {
         }
     }
 
-    /// Its server was replaced or removed: no request finds it any more.
+    /// Marks the session as retired, because its server was replaced or removed. New requests no
+    /// longer find it.
     pub(super) fn retire(&self) {
         self.is_retired.store(true, Ordering::Relaxed);
     }
 
-    /// Whether no request can use it any more.
+    /// Whether new requests can no longer use it.
     pub(crate) fn is_over(&self) -> bool {
         self.connection.is_closed() || self.is_retired.load(Ordering::Relaxed)
     }
 
-    /// Gives back the places of a process that is over, though something may still hold the session.
+    /// Releases the places of a process whose connection is closed, even if the session is still
+    /// referenced.
     pub(super) fn free_places_if_closed(&self) {
         if self.connection.is_closed() {
             self.free_places_at_end();
         }
     }
 
-    /// Gives back the places when the process has ended. It may go on for a while after its connection is
-    /// closed.
+    /// Releases the places when the process has ended. It may run for a while after its connection
+    /// is closed.
     fn free_places_at_end(&self) {
         let mut places = std::mem::take(&mut *self.places.lock());
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
@@ -162,7 +164,7 @@ impl Lane {
         LaneUse(Arc::clone(self))
     }
 
-    /// Keeps it open, and not in use: it ends when a place for another process is needed.
+    /// Keeps the lane open without using it: it ends when a place for another process is needed.
     pub(crate) fn enter_spare(self: &Arc<Self>) -> SpareUse {
         let mut spare = self.spare.lock();
         spare.count += 1;
@@ -170,12 +172,12 @@ impl Lane {
         SpareUse(Arc::downgrade(self))
     }
 
-    /// What keeps it open for those who can do without it.
+    /// Takes the reference that keeps the lane open for users that do not need it.
     pub(super) fn take_spare(&self) -> Option<Arc<Lane>> {
         self.spare.lock().lane.take()
     }
 
-    /// Whether its process takes one of these places.
+    /// Whether its process occupies one of these places.
     pub(super) fn has_place_of(&self, places: &Arc<ProcessPlaces>) -> bool {
         let own = self.places.lock();
         own.iter().any(|place| place.is_of(places))
@@ -185,26 +187,26 @@ impl Lane {
         self.connection.server().revision()
     }
 
-    /// Follows it: waits until it is kept no longer. A follower does not keep it open, so that it makes
-    /// room for the calls of others.
+    /// Waits until the session ends. The returned future does not keep the session open, so the
+    /// session can still be closed for the calls of others.
     pub(crate) fn ended(&self) -> impl Future<Output = ()> + use<> {
         let mut ended = self.followers.subscribe();
         async move { while ended.changed().await.is_ok() {} }
     }
 
-    /// Whether something waits for its end.
+    /// Whether anything waits for its end.
     pub(crate) fn is_followed(&self) -> bool {
         self.followers.receiver_count() > 0
     }
 
-    /// For how long no call has used it; `None` while one does.
+    /// How long no call has used it; `None` while a call uses it.
     pub(crate) fn idle_for(&self) -> Option<Duration> {
         let is_idle = self.in_use.load(Ordering::Acquire) == 0;
         is_idle.then(|| self.last_used.lock().elapsed())
     }
 
-    /// Has a legacy server send log messages of this severity and above (G13). Levels only become more
-    /// verbose: what a call did not ask for is dropped here.
+    /// Lets a legacy server send log messages of this severity and above (G13). The level only
+    /// becomes more verbose; messages that a call did not request are dropped here.
     pub(crate) async fn want_level(&self, level: LoggingLevel) {
         let can = self.connection.server().capabilities();
         if self.revision().is_modern() || can.is_some_and(|can| can.logging.is_none()) {

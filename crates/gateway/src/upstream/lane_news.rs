@@ -1,4 +1,4 @@
-//! Messages of a server that belong to no call, for the listeners of the gateway.
+//! Messages of a server that belong to no call.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,18 +20,18 @@ use turnbuckle_protocol::{
 
 use crate::translate::text_of;
 
-/// How long changes are collected before they are told. A server that says in a loop that its lists
-/// changed is heard twenty times a second at most.
+/// How long changes are collected before they are reported. If a server keeps reporting changes of
+/// its lists, they are passed on twenty times a second at most.
 const COLLECT: Duration = Duration::from_millis(50);
 
-/// How much is passed on of what a server says of one update: that of a thousand resources takes four
-/// megabytes, for a moment.
+/// The largest passed-on update notification, in bytes. For a thousand resources this takes four
+/// megabytes for a moment.
 const MAX_UPDATE_BYTES: usize = 4096;
 
-/// How many changed resources are told of at once.
+/// How many changed resources are reported at once.
 const MAX_UPDATED: usize = 1_000;
 
-/// Something that is told to those who listen.
+/// A message for the clients of the gateway.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LaneNews {
     /// The visit with this id is over.
@@ -39,7 +39,7 @@ pub(crate) enum LaneNews {
     Tools,
     Prompts,
     Resources,
-    /// The resource at this URI, or a part of it, changed. With all that the server says of it.
+    /// The resource at this URI, or a part of it, changed. Contains the server's notification.
     Updated {
         uri: String,
         params: Box<str>,
@@ -47,7 +47,7 @@ pub(crate) enum LaneNews {
 }
 
 impl LaneNews {
-    /// What a notification says.
+    /// Reads a notification.
     pub(super) fn read(method: &str, params: Option<&RawValue>) -> Option<Self> {
         let text = |name| params.and_then(|raw| Raw::from(raw).member(name).and_then(text_of));
         Some(match method {
@@ -64,8 +64,8 @@ impl LaneNews {
     }
 }
 
-/// What a server says of an update, without what concerns its subscription to the server. What is long
-/// is shortened to the URI.
+/// The params of an update notification, without the parts that concern the subscription at the
+/// server. Long params are shortened to the URI.
 pub(crate) fn update_of(params: &RawValue) -> Box<RawValue> {
     let raw = Raw::from(params);
     let without_id = Edit::new(raw).drop(&["_meta", key::SUBSCRIPTION_ID]);
@@ -89,21 +89,21 @@ pub(crate) fn update_of(params: &RawValue) -> Box<RawValue> {
     }
 }
 
-/// Hears what the sessions of servers say.
+/// A listener for the messages of servers.
 pub(crate) type OnNews = Arc<dyn Fn(&ServerId, LaneNews) + Send + Sync>;
 
-/// Collects what one session says, and tells it a moment later.
+/// Collects the messages of one session, and reports them a moment later.
 pub(super) struct Collected {
     server: ServerId,
     on_news: OnNews,
     waiting: Mutex<WaitingNews>,
 }
 
-/// What was said and not told yet.
+/// Messages that are not reported yet.
 #[derive(Default)]
 struct WaitingNews {
     news: BTreeSet<LaneNews>,
-    /// What was said last of each updated resource.
+    /// The last notification for each updated resource.
     updated: BTreeMap<String, Box<str>>,
 }
 
@@ -116,7 +116,7 @@ impl Collected {
         })
     }
 
-    /// Tells of it soon, once however often it is said until then.
+    /// Reports the message soon, and only once if it is repeated until then.
     pub(super) fn add(self: &Arc<Self>, news: LaneNews) {
         let is_first = {
             let mut waiting = self.waiting.lock();
@@ -134,7 +134,7 @@ impl Collected {
         };
         if is_first {
             let collected = Arc::downgrade(self);
-            // It ends by itself, in a moment.
+            // The task ends by itself after a moment.
             tokio::spawn(async move {
                 time::sleep(COLLECT).await;
                 if let Some(collected) = Weak::upgrade(&collected) {

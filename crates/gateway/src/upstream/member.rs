@@ -32,14 +32,14 @@ use crate::{
 /// How long a session may take to end.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
 
-/// How many processes of one server may run at a time, if its settings do not say.
+/// How many processes of one server may run at the same time, unless its settings change this.
 const MAX_PROCESSES: usize = 8;
 
-/// How long a call waits for a place among the processes.
+/// How long a call waits for a process place.
 const PLACE_WITHIN: Duration = Duration::from_secs(30);
 
-/// The places of a process that is starting. If it cannot be connected to, or is not wanted any more, it
-/// is not known when it ends: one that does not end by itself is killed within [`CLOSE_TIME`].
+/// The places of a process that is starting. If the start fails or is abandoned, it is unknown when
+/// the process ends; one that does not end by itself is killed within [`CLOSE_TIME`].
 struct StartPlaces(Vec<ProcessPlace>);
 
 impl StartPlaces {
@@ -70,10 +70,10 @@ pub(crate) struct Member {
     pub(crate) id: ServerId,
     pub(crate) plan: Arc<Plan>,
     pub(crate) upstream: Arc<Upstream>,
-    /// The session that the supervisor keeps.
+    /// The supervisor's session.
     main: Mutex<Option<Arc<Lane>>>,
     lanes: Mutex<Lanes>,
-    /// All sessions that are open, by their numbers.
+    /// All open sessions, by their numbers.
     open: Mutex<BTreeMap<u64, Weak<Lane>>>,
     /// The tasks that open sessions.
     opening: Mutex<Vec<AbortHandle>>,
@@ -83,7 +83,7 @@ pub(crate) struct Member {
 
 impl Member {
     pub(crate) fn new(id: ServerId, plan: Arc<Plan>, upstream: Arc<Upstream>) -> Self {
-        // The supervisor's is one of them.
+        // One of the processes is the supervisor's.
         let processes = plan.settings.max_processes.unwrap_or(MAX_PROCESSES).max(2) - 1;
         Self {
             id,
@@ -98,12 +98,12 @@ impl Member {
         }
     }
 
-    /// Whether its entries are offered as they are.
+    /// Whether all its entries are offered unchanged.
     pub(crate) fn offers_all(&self) -> bool {
         !self.plan.spec.filters_tools() && self.plan.settings.tools.is_empty()
     }
 
-    /// Whether clients are not offered this entry, which is not what was approved.
+    /// Whether this entry is withheld from clients, because it differs from the approved one.
     pub(crate) fn is_withheld(&self, lock: &Lock, kind: LockKind, name: &str) -> bool {
         let server = self.id.as_str();
         if self.plan.common.is_of_caller {
@@ -112,7 +112,7 @@ impl Member {
         lock.withholds_shared(server, kind, name)
     }
 
-    /// Whether it is a modern server that may run tools as tasks.
+    /// Whether this is a modern server that may run tools as tasks.
     pub(crate) fn has_modern_tasks(&self) -> bool {
         let ServerState::Ready(ready) = self.upstream.state() else {
             return false;
@@ -128,7 +128,7 @@ impl Member {
         self.lane_for(&request.capabilities, request.caller()).await
     }
 
-    /// Whether this caller has a session or a process that no other caller uses.
+    /// Whether this caller has its own session or process.
     pub(crate) fn is_apart(&self, caller: Option<&str>) -> bool {
         let isolation = self.plan.settings.isolation;
         let is_kept = matches!(isolation, Isolation::Caller | Isolation::Client);
@@ -140,7 +140,7 @@ impl Member {
         caller.is_some() && is_kept && has_sessions
     }
 
-    /// The session for what a client with these capabilities wants.
+    /// The session for calls of a client with these capabilities.
     pub(crate) async fn lane_for(
         &self,
         client: &ClientCapabilities,
@@ -163,13 +163,13 @@ impl Member {
         if is_common && can_share() {
             return Ok(self.main(connection).enter());
         }
-        // Clients that differ in what they can be asked share the process of their caller.
+        // Clients with different capabilities share the process of their caller.
         let capabilities = if is_process && (is_modern || isolation == Isolation::Caller) {
             everything()
         } else {
             asked_of(client)
         };
-        // Opening is boxed, so that calls that need no session of their own have no room for it.
+        // Opening is boxed, so that the futures of calls that need no new session stay small.
         if isolation == Isolation::Call {
             let opened = Box::pin(self.open(capabilities, caller)).await?;
             return Ok(opened.enter());
@@ -184,13 +184,13 @@ impl Member {
         Box::pin(self.kept(key, caller, capabilities)).await
     }
 
-    /// The session with this number, while it is open.
+    /// The session with this number, if it is open.
     pub(crate) fn lane_of(&self, number: u64) -> Option<LaneUse> {
         let lane = self.open.lock().get(&number)?.upgrade()?;
         (!lane.connection.is_closed()).then(|| lane.enter())
     }
 
-    /// The session that the supervisor keeps, as long as it is the same.
+    /// The lane of the supervisor's session. A new one is made if the connection has changed.
     fn main(&self, connection: Connection) -> Arc<Lane> {
         let mut main = self.main.lock();
         match &*main {
@@ -209,7 +209,7 @@ impl Member {
         self.plan.common.next_lane.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Adds a session to those that are open.
+    /// Registers an open session.
     fn enter(&self, lane: Lane) -> Arc<Lane> {
         let lane = Arc::new(lane);
         let mut open = self.open.lock();
@@ -218,7 +218,7 @@ impl Member {
         lane
     }
 
-    /// A session that is kept for calls of the same kind.
+    /// The session that is kept for calls of the same kind. It is opened if necessary.
     async fn kept(
         &self,
         key: LaneKey,
@@ -267,7 +267,8 @@ impl Member {
         let hub = LaneHub::beside(&self.plan.hub, spec.is_pipe(), role);
         let client = self.plan.client_with(capabilities, &hub);
         let (number, id) = (self.next_number(), self.id.clone());
-        // In a task of its own: a caller that leaves would leave a process behind that has no place.
+        // In a separate task: if the caller's future is dropped, the process must keep its places
+        // until it ends.
         let mut places = StartPlaces(places);
         let opening = tokio::spawn(async move {
             let connected = client.connect(target).named(id.as_str()).await;
@@ -288,7 +289,7 @@ impl Member {
         Ok(self.enter(lane))
     }
 
-    /// A call failed. If that may be because the server is gone, its supervisor looks.
+    /// Lets the supervisor check the server, if a call may have failed because the server is gone.
     pub(crate) fn note_failure(&self, error: &CallError) {
         if matches!(
             error,
@@ -298,14 +299,14 @@ impl Member {
         }
     }
 
-    /// Lets go of the places of processes that have ended.
+    /// Releases the places of processes that have ended.
     pub(super) fn free_closed(&self) {
         for lane in self.all_open() {
             lane.free_places_if_closed();
         }
     }
 
-    /// The processes that take one of these places and that nothing uses, with how long they are idle.
+    /// The unused processes that occupy one of these places, with their idle times.
     pub(super) fn idle(&self, places: &Arc<ProcessPlaces>) -> Vec<(Duration, Arc<Lane>)> {
         let open = self.all_open().into_iter();
         let open = open.filter(|lane| lane.has_place_of(places));
@@ -342,7 +343,7 @@ impl Member {
         })
     }
 
-    /// How many processes of the server run, the supervisor's included.
+    /// The number of running processes of the server, including the supervisor's.
     pub(crate) fn processes(&self) -> usize {
         if !self.plan.spec.is_process() {
             return 0;
@@ -355,12 +356,12 @@ impl Member {
             .count()
     }
 
-    /// Closes sessions that nothing uses.
+    /// Closes sessions that are no longer used.
     pub(crate) fn tidy(&self) {
         tidy(&mut self.lanes.lock());
     }
 
-    /// Keeps no session any more. Those in use end with their calls.
+    /// Keeps no session any longer. Sessions in use end with their calls.
     pub(crate) fn retire(&self) {
         for lane in self.all_open() {
             lane.retire();
@@ -369,13 +370,13 @@ impl Member {
         drop(lanes);
     }
 
-    /// All sessions that are open. Those that have ended are among them while something holds them.
+    /// All open sessions, including ended ones that are still referenced.
     fn all_open(&self) -> Vec<Arc<Lane>> {
         let open = self.open.lock();
         open.values().filter_map(Weak::upgrade).collect()
     }
 
-    /// Ends all sessions but the supervisor's, with the calls on them, and waits for them.
+    /// Ends all sessions except the supervisor's, with the calls on them, and waits until they have ended.
     pub(crate) async fn close(&self) {
         let main = self.main.lock().as_ref().map(|lane| lane.number);
         let open = std::mem::take(&mut *self.open.lock());

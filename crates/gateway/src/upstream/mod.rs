@@ -1,4 +1,4 @@
-//! One server behind the gateway: its sessions, and which call each of its questions belongs to.
+//! One server behind the gateway: its sessions, and the assignment of its questions to calls.
 
 mod call_asks;
 mod held;

@@ -1,4 +1,4 @@
-//! A call in flight during which the server may ask.
+//! A call in flight during which the server may ask questions.
 
 use std::sync::Arc;
 
@@ -6,21 +6,21 @@ use turnbuckle_client::{Attribution, RelayAsk, RelayEvent};
 
 use super::{LaneHub, Turn, call_asks::CallAsks};
 
-/// A call in flight that may be asked. Dropping it ends that.
+/// A call in flight during which the server may ask. Dropping it unregisters the call.
 pub(crate) struct OpenCall {
     pub(super) hub: Arc<LaneHub>,
     pub(super) number: u64,
     pub(super) subject: Arc<str>,
     pub(super) asks: Arc<CallAsks>,
     pub(super) turn: Arc<Turn>,
-    /// Whether it was not known when the call began whether its tool asks.
+    /// Whether it was unknown at the beginning of the call whether its tool asks.
     pub(super) is_new: bool,
-    /// Whether the server has answered: it asks nothing more then.
+    /// Whether the server has answered. Afterwards it asks nothing more.
     pub(super) is_answered: bool,
 }
 
 impl OpenCall {
-    /// The next question that came without a stream.
+    /// The next question that arrived without a stream.
     pub(crate) async fn ask(&mut self) -> RelayAsk {
         self.asks.next().await
     }
@@ -30,8 +30,8 @@ impl OpenCall {
         &self.turn
     }
 
-    /// Notes what an event of the call says. A question that nothing but the moment assigns to this call
-    /// is not given back: it comes from [`ask`](Self::ask) if it is of no other call.
+    /// Handles an event of the call. A question that can only be assigned by its time of arrival is
+    /// not returned here: if it belongs to no other call, [`ask`](Self::ask) returns it.
     pub(crate) fn note(&mut self, event: RelayEvent) -> Option<RelayEvent> {
         match &event {
             RelayEvent::Ask(ask) => {

@@ -15,24 +15,24 @@ use crate::{
     settings::UpstreamSettings,
 };
 
-/// What all servers of a gateway share.
+/// The state that all servers of a gateway share.
 pub(crate) struct Common {
     pub(crate) info: Implementation,
     pub(crate) gateway: GatewayId,
-    /// The processes for callers and calls.
+    /// The places for processes of callers and calls.
     pub(crate) processes: Arc<Processes>,
-    /// Hears what sessions say that belongs to no call.
+    /// The listener for messages of sessions that belong to no call.
     pub(crate) on_news: OnNews,
     /// The number of the next session.
     pub(crate) next_lane: Arc<AtomicU64>,
-    /// Whether the servers are one caller's own.
+    /// Whether the servers belong to one caller.
     pub(crate) is_of_caller: bool,
-    /// Whether the policy can keep entries out of lists.
+    /// Whether the policy can hide entries from lists.
     pub(crate) hides_entries: Arc<AtomicBool>,
 }
 
 impl Common {
-    /// The same for the servers of one caller, whose sessions are heard by another.
+    /// The same for the servers of one caller, with another listener.
     pub(crate) fn for_caller(&self, on_news: OnNews) -> Self {
         Self {
             info: self.info.clone(),
@@ -46,13 +46,13 @@ impl Common {
     }
 }
 
-/// What is known of a server before it starts.
+/// What is known about a server before it starts.
 pub(crate) struct Plan {
     pub(crate) settings: UpstreamSettings,
     pub(crate) spec: ServerSpec,
     pub(super) hub: Arc<LaneHub>,
     pub(crate) common: Arc<Common>,
-    /// Whether the server is a gateway itself.
+    /// Whether the server is itself a gateway.
     pub(crate) peer: PeerGateway,
 }
 
@@ -74,8 +74,8 @@ impl Plan {
         }
     }
 
-    /// The client of the session that the lists are read in. Calls of all clients may use the one
-    /// session of a program, so it is told of everything that a client may be able to answer.
+    /// The client for the session that reads the lists. Calls of all clients may use the single
+    /// session of a program, so it declares all capabilities that a client may have.
     pub(crate) fn client(&self) -> Client {
         let capabilities = if self.spec.is_process() {
             everything()
@@ -102,7 +102,7 @@ impl Plan {
     }
 }
 
-/// All that a client may be able to answer.
+/// All capabilities for questions that a client may have.
 pub(super) fn everything() -> ClientCapabilities {
     ClientCapabilities::new()
         .with_form_elicitation()
@@ -111,17 +111,17 @@ pub(super) fn everything() -> ClientCapabilities {
         .with_roots()
 }
 
-/// Whether a client can be asked anything.
+/// Whether a client can be asked any question.
 pub(crate) fn can_be_asked(client: &ClientCapabilities) -> bool {
     client.elicitation.is_some() || client.sampling.is_some() || client.roots.is_some()
 }
 
-/// What of a client's capabilities a session is opened with: what it can be asked, and its extensions.
+/// The capabilities with which a session is opened for a client: those for questions, and its extensions.
 pub(super) fn asked_of(client: &ClientCapabilities) -> ClientCapabilities {
     let mut capabilities = ClientCapabilities::new();
     capabilities.roots.clone_from(&client.roots);
     if let Some(roots) = &mut capabilities.roots {
-        // Roots are asked for in calls alone, so nothing is said of changes.
+        // Roots are requested only during calls, so changes of them are not announced.
         roots.list_changed = None;
     }
     capabilities.sampling.clone_from(&client.sampling);

@@ -17,13 +17,13 @@ use turnbuckle_base::lock::Mutex;
 
 use super::Member;
 
-/// How often a call that waits for a place looks for a process that has become idle.
+/// How often a call that waits for a place checks for idle processes.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// How often a gateway that closes looks whether processes have ended.
+/// How often a closing gateway checks whether processes have ended.
 const ENDS_SOON: Duration = Duration::from_millis(20);
 
-/// The processes of all servers, and the servers that they are of.
+/// The process places of a gateway, and its servers.
 pub(crate) struct Processes {
     places: Arc<ProcessPlaces>,
     members: Mutex<Vec<Weak<Member>>>,
@@ -37,7 +37,7 @@ impl Processes {
         })
     }
 
-    /// Adds a server, whose idle processes make room for those of others.
+    /// Adds a server. Its idle processes are ended if others need a place.
     pub(crate) fn enter(&self, member: &Arc<Member>) {
         let mut members = self.members.lock();
         members.retain(|member| member.strong_count() > 0);
@@ -55,12 +55,12 @@ impl Processes {
     }
 }
 
-/// Places for processes: as many as may run at a time.
+/// A limited number of places for running processes.
 pub(super) struct ProcessPlaces {
     free: Arc<Semaphore>,
-    /// Calls that wait for one.
+    /// How many calls wait for a place.
     waiting: AtomicUsize,
-    /// Places of processes that are ending.
+    /// How many places belong to processes that are ending.
     ending: AtomicUsize,
 }
 
@@ -73,14 +73,14 @@ impl ProcessPlaces {
         })
     }
 
-    /// Waits for one of these places. `make_room` is called before and while it waits.
+    /// Waits for one of these places. `make_room` is called before and during the wait.
     pub(super) async fn wait(self: &Arc<Self>, make_room: impl Fn()) -> Option<ProcessPlace> {
         let _waiting = Counted::one(&self.waiting);
         let mut permit = pin!(Arc::clone(&self.free).acquire_owned());
         loop {
             make_room();
             tokio::select! {
-                // In a fixed order, so that a simulation can replay every step.
+                // Fixed order, so that a simulation can replay every step.
                 biased;
                 permit = &mut permit => {
                     return Some(ProcessPlace {
@@ -94,12 +94,12 @@ impl ProcessPlaces {
         }
     }
 
-    /// How many are free.
+    /// The number of free places.
     pub(super) fn free(&self) -> usize {
         self.free.available_permits()
     }
 
-    /// Waits until no process is ending any more, for this long at most.
+    /// Waits until no process is ending any more, for at most this long.
     pub(super) async fn all_ended(&self, within: Duration) {
         let until = time::Instant::now() + within;
         while self.ending.load(Ordering::Relaxed) > 0 && time::Instant::now() < until {
@@ -107,15 +107,15 @@ impl ProcessPlaces {
         }
     }
 
-    /// Whether a process has to end before one more can begin. One that is ending already makes room for
-    /// one call.
+    /// Whether a process has to be ended before another can start. A process that is already ending
+    /// makes room for one waiting call.
     fn is_short(&self) -> bool {
         self.free() == 0
             && self.ending.load(Ordering::Relaxed) < self.waiting.load(Ordering::Relaxed)
     }
 }
 
-/// Counts one more while it is kept.
+/// Increments a counter while this value is held.
 struct Counted<'a>(&'a AtomicUsize);
 
 impl<'a> Counted<'a> {
@@ -131,7 +131,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// The place of a process.
+/// A place that a process occupies.
 pub(crate) struct ProcessPlace {
     of: Arc<ProcessPlaces>,
     is_ending: bool,
@@ -143,7 +143,7 @@ impl ProcessPlace {
         Arc::ptr_eq(&self.of, places)
     }
 
-    /// Its process has begun to end.
+    /// Records that the process is ending.
     pub(super) fn ends(&mut self) {
         if !self.is_ending {
             self.is_ending = true;
@@ -160,8 +160,8 @@ impl Drop for ProcessPlace {
     }
 }
 
-/// Ends the process of these servers that was idle for longest, if more of these places are wanted than
-/// are about to become free. One that is in use stays.
+/// Ends the process that was idle for the longest time, if more places are needed than are about to
+/// become free. Processes in use stay.
 pub(super) fn make_room<'m>(
     places: &Arc<ProcessPlaces>,
     members: impl Iterator<Item = &'m Member> + Clone,

@@ -1,4 +1,4 @@
-//! The share that one caller has in the processes of a server.
+//! Limits the processes of a server that one caller can have.
 
 use std::{
     collections::HashMap,
@@ -9,11 +9,11 @@ use turnbuckle_base::lock::Mutex;
 
 use super::processes::ProcessPlaces;
 
-/// Each caller has at most half of the processes, so that calls which wait for their users do not keep
-/// all others out.
+/// Each caller can have at most half of the processes, so that calls which wait for their users do
+/// not keep out all others.
 pub(super) struct Shares {
     each: usize,
-    /// Those that hold processes. A place keeps the share that it came from.
+    /// The callers that hold processes. Each place keeps the share that it came from.
     callers: Mutex<HashMap<String, Weak<ProcessPlaces>>>,
 }
 
@@ -25,7 +25,7 @@ impl Shares {
         }
     }
 
-    /// The places of one caller.
+    /// The process places of one caller.
     pub(super) fn of_caller(&self, caller: &str) -> Arc<ProcessPlaces> {
         let mut callers = self.callers.lock();
         if let Some(share) = callers.get(caller).and_then(Weak::upgrade) {

@@ -1,5 +1,5 @@
-//! Turns on one connection: where nothing says which call a question belongs to, tools that ask run one
-//! after the other. A call that waits for its user lets the others go on.
+//! Turns of calls on one connection: if nothing identifies the call of a question, calls of tools
+//! that ask run one after the other. A call that waits for its user lets the others run.
 
 use std::{
     sync::{
@@ -16,20 +16,21 @@ use tokio::{
 };
 use turnbuckle_base::lock::Mutex;
 
-/// How long a call waits for another call that may be asked, on the same process. Clients give up after a
-/// minute, so they are told before.
+/// How long a call waits for another call that may be asked in the same process. Clients give up
+/// after a minute, so they get an error before that.
 const TURN_WITHIN: Duration = Duration::from_secs(45);
 
-/// How long a call keeps its turn after it has asked. A tool that asks several things at once has asked
-/// all of them by then.
+/// How long a call keeps its turn after it has asked. A tool that asks several questions at once
+/// has asked all of them by then.
 const ASKS_WITHIN: Duration = Duration::from_millis(100);
 
 /// The turn of one call.
 pub(crate) struct Turn {
-    /// `None` where no turn is needed: another sign says which call a question belongs to.
+    /// `None` if no turn is needed, because questions identify their call.
     turns: Option<Arc<Semaphore>>,
     state: Mutex<TurnState>,
-    /// Whether the call keeps its turn while it waits: its tool asks again before it is answered.
+    /// Whether the call keeps its turn while it waits, because its tool asks again before it gets
+    /// an answer.
     is_kept: AtomicBool,
 }
 
@@ -37,9 +38,9 @@ pub(crate) struct Turn {
 struct TurnState {
     permit: Option<OwnedSemaphorePermit>,
     is_over: bool,
-    /// Since when the call waits for answers of its client.
+    /// Since when the call has been waiting for answers of its client.
     waits_since: Option<Instant>,
-    /// The task that lets others have their turn if the call does not ask for long.
+    /// The task that releases the turn if the call does not ask for a long time.
     release: Option<AbortHandle>,
 }
 
@@ -59,10 +60,10 @@ impl Turn {
         }
     }
 
-    /// Waits for the turn of the call, and keeps it.
+    /// Waits for the turn of the call, and holds it.
     ///
     /// # Errors
-    /// If another call keeps its turn for too long. The text says so.
+    /// A text for the client if another call keeps its turn for too long.
     pub(crate) async fn take(&self) -> Result<(), String> {
         if let Some(turns) = &self.turns
             && self.needs_permit()
@@ -88,7 +89,7 @@ impl Turn {
         state.permit.is_none() && !state.is_over
     }
 
-    /// Lets others have their turn while the user of this call is asked.
+    /// Lets other calls have their turn while the user of this call is asked.
     pub(crate) fn give(self: &Arc<Self>) {
         let mut state = self.state.lock();
         state.waits_since = Some(Instant::now());
@@ -97,7 +98,7 @@ impl Turn {
         }
         drop(state);
         let turn = Arc::clone(self);
-        // It ends by itself, in a moment.
+        // The task ends by itself after a moment.
         tokio::spawn(async move {
             time::sleep(ASKS_WITHIN).await;
             let mut state = turn.state.lock();
@@ -107,8 +108,8 @@ impl Turn {
         });
     }
 
-    /// Lets others have their turn although the call goes on: it has not asked for so long that it may
-    /// never do.
+    /// Lets other calls have their turn while this call runs: it has not asked for so long that it
+    /// may never ask.
     pub(super) fn release(&self) {
         self.state.lock().permit = None;
     }
@@ -122,25 +123,25 @@ impl Turn {
         self.is_kept.load(Ordering::Relaxed)
     }
 
-    /// Whether the user of the call is asked.
+    /// Whether the call waits for its user.
     pub(super) fn waits(&self) -> bool {
         self.state.lock().waits_since.is_some()
     }
 
-    /// Whether its user has been asked for so long that a tool that asks several things at once has asked
-    /// all of them.
+    /// Whether the call has waited for its user for so long that a tool that asks several questions
+    /// at once has asked all of them.
     pub(super) fn waits_long(&self) -> bool {
         self.state.lock().waits_long()
     }
 
-    /// Whether a question that comes now may be one of this call: it does not wait for an answer, or it
-    /// has just begun to, or its tool asks again before it is answered.
+    /// Whether a question that arrives now may belong to this call: it is not waiting for an
+    /// answer, it has just begun to wait, or its tool asks again before it gets an answer.
     pub(super) fn may_ask(&self) -> bool {
         let state = self.state.lock();
         self.is_kept() || !state.waits_long()
     }
 
-    /// The call is over.
+    /// Ends the turn, because the call is over.
     pub(super) fn end(&self) {
         let mut state = self.state.lock();
         state.is_over = true;
@@ -150,7 +151,7 @@ impl Turn {
         }
     }
 
-    /// Sets the task that is to [release](Self::release) the turn, and ends with the call.
+    /// Sets the task that [releases](Self::release) the turn. It is aborted when the call ends.
     pub(super) fn set_release(&self, task: AbortHandle) {
         self.state.lock().release = Some(task);
     }

@@ -1,4 +1,4 @@
-//! Every kind of question, in every cell.
+//! Every kind of question, in every combination of eras.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ async fn every_cell_asks_every_kind_of_question() {
     }
 }
 
-// G8: what the client did not declare is refused upstream and never shown.
+// G8: a question that the client did not declare is refused at the server and never shown.
 #[tokio::test]
 async fn a_client_that_cannot_be_asked_is_not_asked() {
     for era in [Era::Legacy, Era::Modern] {
@@ -54,7 +54,7 @@ async fn a_client_that_cannot_be_asked_is_not_asked() {
     }
 }
 
-/// What a server hears that asks a client of the gateway this.
+/// The error that a server gets if it asks a client of the gateway this question.
 async fn refused(client: &Client, method: &str, params: Value) -> (i64, String) {
     let gateway = raw_site::shared(Duration::from_mins(1)).await;
     let client = join(client, &gateway, Door::Lines).await;

@@ -1,4 +1,5 @@
-//! Questions on a pipe, where nothing says which call they belong to: no caller sees another's (G6).
+//! Questions on a pipe, where nothing identifies their call: no caller sees another caller's
+//! question (G6).
 
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ async fn a_question_of_a_call_that_was_given_up_is_not_shown_to_another_caller()
     given_up.abort();
     until(&operator, "cancelled 1").await;
     let eves = begin(&eve, &operator, "later", "eve").await;
-    // The process has not noticed, and asks for ada's call.
+    // The process has not noticed the cancellation, and asks for ada's call.
     tell(&operator, "ask ada").await;
     tell(&operator, "end eve").await;
     let done = eves.await.expect("no panic").expect("a result");
@@ -71,7 +72,7 @@ async fn a_question_is_not_shown_to_another_caller_whose_tool_has_asked_before()
     let eves = begin(&eve, &operator, "other", "eve").await;
     let adas = begin(&ada, &operator, "later", "ada").await;
     tell(&operator, "ask ada").await;
-    // It may be either's, until one of them is over.
+    // The question may belong to either call, until one of them is over.
     assert_eq!(gateway.parked(), 0);
     tell(&operator, "end eve").await;
     let done = eves.await.expect("no panic").expect("a result");
@@ -79,7 +80,7 @@ async fn a_question_is_not_shown_to_another_caller_whose_tool_has_asked_before()
     let asked = adas.await.expect("no panic").expect("a question");
     let done = send(&ada, &yes("later", "ada", &asked)).await;
     assert_eq!(text(&done.expect("a result")), "ada: accept");
-    // From now on the two take turns, and each is asked its own.
+    // From now on the two calls take turns, and each user is asked their own question.
     for (caller, who) in [(&ada, "ada"), (&eve, "eve")] {
         let tool = if who == "ada" { "later" } else { "other" };
         let begun = begin(caller, &operator, tool, who).await;
@@ -107,7 +108,7 @@ async fn a_server_works_on_an_answer_for_as_long_as_it_takes() {
     let answered = yes("later", "slow", &asked);
     let caller = ada.clone();
     let resumed = tokio::spawn(async move { send(&caller, &answered).await });
-    // The time for answers passes while the server works, and the call is still there.
+    // The time for answers passes while the server works, and the call still exists.
     tokio::time::sleep(park_for * 3).await;
     assert_eq!(gateway.parked(), 1);
     tell(&operator, "end slow").await;

@@ -1,5 +1,5 @@
-//! Questions on a pipe of callers that cannot be told apart: each reaches the call that asks it, and no
-//! other (G6).
+//! Questions on a pipe for callers that are not identified: each question reaches the call that
+//! asked it, and no other (G6).
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{
     raw_site::{begin, params, shared, tell, yes},
 };
 
-/// A call of a tool that asks a question at once, which names the call.
+/// A call of a tool that immediately asks a question, which names the call.
 fn asking(who: &str) -> Value {
     let schema = json!({ "type": "object", "properties": { "who": { "type": "string" } } });
     let question = json!({ "message": format!("for {who}"), "requestedSchema": schema });
@@ -23,7 +23,7 @@ fn saying(who: &str) -> Value {
     json!({ "action": "accept", "content": { "who": who } })
 }
 
-/// Whom the server got the answer of.
+/// The user whose answer the server got.
 fn answered_by(result: &Value) -> String {
     let said = result["content"][0]["text"].as_str();
     let said = said.unwrap_or_else(|| panic!("{result}"));
@@ -31,7 +31,7 @@ fn answered_by(result: &Value) -> String {
     said["result"]["content"]["who"].to_string()
 }
 
-/// Calls the tool as a modern client, and answers what it asks.
+/// Calls the tool as a modern client, and answers its questions.
 async fn ask_modern(client: Connection, who: String) -> String {
     let mut again = asking(&who);
     let asked = send(&client, &again).await.expect("a question");
@@ -54,7 +54,7 @@ async fn first_calls_of_two_clients_are_asked_their_own_questions() {
         );
         let ask = async |client: &Connection, who: &str| {
             let mut params = asking(who);
-            // A legacy client says this once, when it connects.
+            // A legacy client declares this once, when it connects.
             params.as_object_mut().expect("params").remove("_meta");
             let done = request_with(client, "tools/call", &params, &saying(who)).await;
             answered_by(&done.expect("a result"))
@@ -86,14 +86,14 @@ async fn a_question_waits_until_one_call_is_left_that_may_have_asked_it() {
         as_nobody(&gateway, Era::Modern).await,
         as_nobody(&gateway, Era::Modern).await,
     );
-    // The tool is known not to ask, so that its calls run beside each other.
+    // The tool is known not to ask, so its calls run concurrently.
     let first = begin(&ada, &operator, "later", "first").await;
     tell(&operator, "end first").await;
     first.await.expect("no panic").expect("a result");
     let adas = begin(&ada, &operator, "later", "ada").await;
     let eves = begin(&eve, &operator, "later", "eve").await;
     tell(&operator, "ask ada").await;
-    // A call that began later has not asked.
+    // A call that began later did not ask.
     let late = begin(&eve, &operator, "later", "late").await;
     assert!(!adas.is_finished() && !eves.is_finished());
     tell(&operator, "end eve").await;
@@ -124,7 +124,8 @@ async fn of_two_questions_that_may_be_of_two_calls_one_is_refused_and_the_tool_t
     let eves = begin(&eve, &operator, "later", "eve").await;
     tell(&operator, "ask ada").await;
     tell(&operator, "ask eve").await;
-    // The first is refused. When its call has ended, the other question can be of one call only.
+    // The first question is refused. When its call has ended, the other question can belong to only
+    // one call.
     let done = adas.await.expect("no panic").expect("a result");
     assert_eq!(text(&done), "ada: refused");
     let asked = eves.await.expect("no panic").expect("a question");

@@ -1,5 +1,4 @@
-//! Requests of modern clients that are written by hand, so that they can be repeated, altered and sent by
-//! others.
+//! Hand-written requests of modern clients, which can be repeated, altered and sent by other callers.
 
 use std::sync::Arc;
 
@@ -25,7 +24,7 @@ pub(crate) async fn as_caller(gateway: &LiveGateway, caller: &str) -> Connection
     site::join_as(&client, gateway, caller).await
 }
 
-/// The same with a client of 2025-11-25 that can fill in forms.
+/// The same for a client of 2025-11-25 that can fill in forms.
 pub(crate) async fn as_legacy_caller(gateway: &LiveGateway, caller: &str) -> Connection {
     let forms = ClientCapabilities::new().with_form_elicitation();
     let client = Client::new("raw", "1.0.0")
@@ -34,7 +33,8 @@ pub(crate) async fn as_legacy_caller(gateway: &LiveGateway, caller: &str) -> Con
     site::join_as(&client, gateway, caller).await
 }
 
-/// Clients that no caller is known of: a modern one, and one of 2025-11-25 that can fill in forms.
+/// Connects as an unidentified caller: with a modern client, or with one of 2025-11-25 that can
+/// fill in forms.
 pub(crate) async fn as_nobody(gateway: &LiveGateway, era: Era) -> Connection {
     let forms = ClientCapabilities::new().with_form_elicitation();
     let client = Client::new("raw", "1.0.0")
@@ -75,7 +75,7 @@ pub(crate) async fn request(
     request_with(connection, method, params, &yes).await
 }
 
-/// The result of a request, or the error. What is asked in a session is answered with this.
+/// The result of a request, or the error. Questions in a session are answered with this answer.
 pub(crate) async fn request_with(
     connection: &Connection,
     method: &str,

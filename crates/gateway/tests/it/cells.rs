@@ -1,4 +1,4 @@
-//! Calls, lists, reads, prompts, progress, logs, cancellation and changes in every cell.
+//! Calls, lists, reads, prompts, progress, logs, cancellation and changes, in every combination of eras.
 
 use std::{
     sync::{Arc, Mutex},
@@ -16,7 +16,7 @@ use crate::{
     upstream::{GIVEN_UP, WAITING},
 };
 
-/// How long an update that was told may take, several times over. Changes are collected for 50 ms.
+/// How long to wait for an update, several times the 50 ms for which changes are collected.
 const HEARD_WITHIN: Duration = Duration::from_millis(300);
 
 #[tokio::test]
@@ -84,7 +84,7 @@ async fn every_cell_tells_of_progress_and_logs() {
 async fn cancelling_reaches_the_server() {
     for cell in cells() {
         if cell.way == Way::Stdio {
-            // What the child notices is not seen here.
+            // Whether the child process notices is not visible here.
             continue;
         }
         let (client, gateway) = cell.open().await;
@@ -148,7 +148,8 @@ async fn every_pair_of_revisions_calls_lists_and_asks() {
             if has_forms(*front) && has_forms(*upstream) {
                 assert_eq!(form.expect("a form").text(), "accepted", "{pair}");
             } else {
-                // No words for it on one of the two sides: the tool says that it cannot ask.
+                // One of the two sides cannot express the question, so the tool reports that it
+                // cannot ask.
                 let is_refused =
                     form.map_or(true, |output| output.into_result().is_error == Some(true));
                 assert!(is_refused, "{pair}");
@@ -158,13 +159,13 @@ async fn every_pair_of_revisions_calls_lists_and_asks() {
     }
 }
 
-/// The next update of a resource, as it came.
+/// The next update of a resource, unchanged.
 async fn next_update(news: &mut NotificationStream) -> Value {
     loop {
         let told = news.next().await.expect("the connection is open");
         if let ServerNotification::ResourceUpdated { params, .. } = told {
             let mut params: Value = serde_json::from_str(params.get()).expect("params");
-            // The client's own subscription.
+            // Remove the id of the client's own subscription.
             if let Some(meta) = params.get_mut("_meta").and_then(Value::as_object_mut) {
                 meta.remove("io.modelcontextprotocol/subscriptionId");
             }
@@ -238,7 +239,7 @@ async fn an_update_of_a_part_is_passed_on_byte_for_byte() {
             };
             let _: Result<(), _> = tokio::time::timeout(HEARD_WITHIN, told).await;
         }
-        // Two resources that are listened to have this part, and the client is told once.
+        // Two followed resources contain this part, and the client is notified once.
         let [heard] = &heard[..] else {
             panic!("{era:?}: {heard:?}")
         };

@@ -1,14 +1,14 @@
-//! This program as a server on stdio, for gateways that start it.
+//! Runs this test binary as a server on stdio, for gateways that start it.
 
 use turnbuckle_host::ServerSpec;
 use turnbuckle_server::Stdio;
 
 use crate::upstream;
 
-/// Set in the environment of the child.
+/// Set in the environment of the child process.
 const MARK: &str = "TURNBUCKLE_GATEWAY_TEST_CHILD";
 
-/// Not a test unless a gateway started it: then it is the server.
+/// Does nothing unless a gateway started the process; then it is the server.
 #[tokio::test]
 async fn serves_on_stdio() {
     if std::env::var_os(MARK).is_some() {
@@ -16,7 +16,7 @@ async fn serves_on_stdio() {
     }
 }
 
-/// This program as a server.
+/// The spec that runs this binary as a server.
 pub(crate) fn spec() -> ServerSpec {
     let program = std::env::current_exe().expect("this program");
     let command = format!(

@@ -20,7 +20,7 @@ fn clock(name: &str) -> Server {
         .resource(Resource::new(format!("{name}://now"), async || "noon"))
 }
 
-/// A gateway with a server of its own, and where it is.
+/// A gateway with its own server, and its URL.
 async fn gateway(server: &str) -> (LiveGateway, String) {
     let gateway = Gateway::new("gateway", "1.0.0").naming(Naming::Prefixed);
     let gateway = gateway.mount(server, clock(server)).expect("a server");
@@ -29,7 +29,7 @@ async fn gateway(server: &str) -> (LiveGateway, String) {
     (gateway, url)
 }
 
-/// A gateway without servers, and where it is.
+/// A gateway without servers, and its URL.
 async fn empty() -> (LiveGateway, String) {
     let gateway = Gateway::new("gateway", "1.0.0").open().expect("a gateway");
     let url = listen(gateway.server().clone()).await;
@@ -87,7 +87,7 @@ async fn gateways_that_name_each_other_offer_what_is_their_own() {
         to.add(name, remote(url), UpstreamSettings::new());
         timeout(SOON, to.settled()).await.expect("it is soon");
     };
-    // A circle of three, and one of two in it.
+    // A circle of three gateways, which contains a circle of two.
     add(&one, "two", &two_url).await;
     add(&two, "three", &three_url).await;
     add(&three, "one", &one_url).await;

@@ -1,4 +1,4 @@
-//! What becomes of processes and calls when servers and gateways end.
+//! What happens to processes and calls when servers and gateways end.
 
 use std::{
     path::{Path, PathBuf},
@@ -16,7 +16,7 @@ use crate::{
     site::{Door, Way, client, gateway_with, join, join_as},
 };
 
-/// A file of this test alone, which is not there yet.
+/// The path of a file for this test alone, which does not exist yet.
 fn fresh(name: &str) -> PathBuf {
     let name = format!("turnbuckle-gateway-{name}-{}", std::process::id());
     let file = std::env::temp_dir().join(name);
@@ -106,14 +106,15 @@ async fn what_only_reads_runs_again_when_its_server_died_and_nothing_else_does()
         std::fs::read_to_string(&file).expect("a file"),
         "die_once\n"
     );
-    // The next call finds the server again.
+    // The next call starts the server again.
     let alive = send(&ada, &call("die_once", &json!({}))).await;
     assert_eq!(text(&alive.expect("a result")), "alive");
     gateway.close().await;
     let _ = std::fs::remove_file(file);
 }
 
-// A caller with a process of its own hears of its changes, though the lists are read in another one.
+// A caller with its own process is notified of changes there, even though the lists are read in
+// another one.
 #[tokio::test]
 async fn every_session_of_a_server_tells_of_changed_lists() {
     for era in [Era::Legacy, Era::Modern] {
@@ -137,7 +138,7 @@ async fn every_session_of_a_server_tells_of_changed_lists() {
         }
         let tools = ada.tools().await.expect("tools");
         assert!(tools.iter().any(|tool| tool.name == "grown"), "{era:?}");
-        // The process of another caller has not changed.
+        // The process of the other caller has not changed.
         let other = join(&client(era), &gateway, Door::Lines).await;
         let tools = other.tools().await.expect("tools");
         assert!(!tools.iter().any(|tool| tool.name == "grown"), "{era:?}");
@@ -154,14 +155,14 @@ async fn one_change_is_told_to_each_caller_once_however_many_sessions_tell_of_it
     let mut callers = Vec::new();
     for number in 0..5 {
         let caller = join_as(&client(Era::Modern), &gateway, &format!("caller {number}")).await;
-        // It has a session of its own from here on.
+        // From here on the caller has its own session.
         let echoed = caller.call("echo", json!({ "text": "hi" }));
         echoed.await.expect("a result");
         let listen = turnbuckle_client::Listen::lists();
         let changes = caller.listen(listen).await.expect("a stream");
         callers.push((caller, changes));
     }
-    // What was new when the gateway opened has been told by then.
+    // By then, changes since the gateway opened have been reported.
     for (_, changes) in &mut callers {
         let quiet = async { while changes.next().await.is_some() {} };
         let _ = tokio::time::timeout(Duration::from_millis(200), quiet).await;

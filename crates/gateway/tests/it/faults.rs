@@ -1,4 +1,4 @@
-//! Servers that flood, lie and die, and lists that are far too long: others do not notice.
+//! Servers that flood, lie and die, and lists that are far too long, do not affect others.
 
 use serde_json::json;
 use turnbuckle_client::Era;
@@ -42,7 +42,7 @@ async fn a_server_that_floods_or_lies_leaves_the_others_alone() {
         let said = said.await.expect("no panic").expect("a result");
         assert_eq!(text(&said), "said", "{fault}");
     }
-    // It is still there.
+    // The process is still running.
     let pid = send(&ada, &call("bad__pid", &json!({})))
         .await
         .expect("a result");
@@ -54,7 +54,7 @@ async fn a_server_that_floods_or_lies_leaves_the_others_alone() {
 async fn a_server_that_hangs_leaves_the_others_alone() {
     let gateway = beside_a_clock().await;
     let ada = as_caller(&gateway, "ada").await;
-    // Each waits until somebody tells the server to go on.
+    // Each call waits until the server is told to continue.
     let waiting: Vec<_> = (0..16)
         .map(|number| {
             let who = json!({ "arguments": { "who": number.to_string() } });
@@ -71,7 +71,7 @@ async fn a_server_that_hangs_leaves_the_others_alone() {
         call.abort();
         let _ = call.await;
     }
-    // It hears of other calls all the same.
+    // The process still gets other calls.
     let pid = send(&ada, &call("bad__pid", &json!({}))).await;
     assert!(text(&pid.expect("a result")).parse::<u32>().is_ok());
     gateway.close().await;
@@ -111,9 +111,9 @@ async fn a_server_that_dies_at_each_start_rests_and_leaves_the_others_alone() {
             .count()
     };
     let before = starts();
-    // Five times, and twice each time: the program is asked for both eras.
+    // Five attempts with two starts each, because the program is tried with both eras.
     assert!((1..=10).contains(&before), "{before} starts");
-    // Calls do not start it again while it rests.
+    // Calls do not start the server again while it rests.
     let refused = send(&ada, &call("bad__anything", &json!({}))).await;
     assert!(refused.is_err());
     clock_ticks().await;

@@ -114,7 +114,7 @@ async fn a_server_is_mounted_in_another() {
     gateway.close().await;
 }
 
-/// Merging long lists takes a while, in which a server is still starting and has its lists already.
+/// Merging long lists takes a while. Meanwhile a server is still starting although its lists were read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn lists_wait_until_those_of_a_starting_server_are_merged() {
     const TOOLS: usize = 2_000;

@@ -1,4 +1,5 @@
-//! The gateway between real clients and real servers: on sockets, on pipes, and with child processes.
+//! Tests the gateway between real clients and real servers: over sockets, over pipes, and with
+//! child processes.
 
 mod asks;
 mod attribution;

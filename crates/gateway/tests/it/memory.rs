@@ -1,4 +1,4 @@
-//! What a parked call costs: this test binary, started again with a gateway in it.
+//! The memory cost of a parked call, measured in another run of this test binary with a gateway in it.
 
 use std::process::Stdio;
 
@@ -12,20 +12,20 @@ use crate::{
     upstream,
 };
 
-/// Where the server of the gateway is, set in the environment of the child.
+/// The environment variable of the child process with the URL of the gateway's server.
 const URL: &str = "TURNBUCKLE_GATEWAY_TEST_URL";
 
-/// 11 KB for a call at a server over Streamable HTTP, next to others in its session. 7.4 to 7.7 KB were
-/// seen in a debug build. A future that keeps room for the beginning of the call made it 14 KB, and
-/// hyper's buffers of a connection for each call 30 KB.
+/// 11 KB for a call at a server over Streamable HTTP that shares its session with others. 7.4 to
+/// 7.7 KB were measured in a debug build. It was 14 KB with a future that kept space for the
+/// beginning of the call, and 30 KB with buffers of hyper for a connection per call.
 const MOST_BYTES: usize = 11_000;
 
 /// A caller may have 16 parked calls, and a server 32.
 const OF_ONE_CALLER: usize = 16;
 const SERVERS: usize = 10;
 
-/// Callers whose calls are parked first, so that what is set up once is not counted. Those who are
-/// weighed have a call parked, too, and with it their session.
+/// Callers whose calls are parked first, so that one-time allocations are not counted. The measured
+/// callers have one parked call before the measurement too, and with it their session.
 const FIRST_CALLERS: usize = 4;
 const CALLERS: usize = 16;
 
@@ -79,7 +79,7 @@ async fn gateway_process() {
     println!("\ngrown by {}", resident_bytes().saturating_sub(before));
 }
 
-/// Calls of one caller that ask, and are not answered.
+/// Starts calls of one caller that ask a question, which is not answered.
 async fn park(caller: &Connection, number: usize, calls: usize) {
     let tool = format!("s{:02}__form", number % SERVERS);
     let begun: Vec<_> = (0..calls)
@@ -94,7 +94,7 @@ async fn park(caller: &Connection, number: usize, calls: usize) {
     }
 }
 
-/// The memory of this process that is in use.
+/// The resident memory of this process.
 fn resident_bytes() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("the state of this process");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

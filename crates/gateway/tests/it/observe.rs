@@ -1,4 +1,4 @@
-//! What a recorder sees: both hops of a request, questions that wait, callers, and what was denied.
+//! What a recorder records: both hops of a request, waiting questions, callers, and denials.
 
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ async fn both_hops_of_a_call_are_recorded_in_every_cell() {
 async fn questions_are_shown_while_they_wait() {
     for (from, to) in ERAS.into_iter().flat_map(|from| ERAS.map(|to| (from, to))) {
         if (from, to) == (Era::Modern, Era::Modern) {
-            // The server keeps nothing, and neither does the gateway.
+            // Neither the server nor the gateway keeps state.
             continue;
         }
         let recorder = Recorder::new();
@@ -141,7 +141,7 @@ async fn questions_are_shown_while_they_wait() {
         assert_eq!(seen["waiting"], json!([]), "{from:?} {to:?}");
         assert_eq!(seen["callers"][0]["asked"], 1);
         if from == Era::Modern {
-            // The retry is told to be the same call.
+            // The retry is recognised as a continuation of the same call.
             let last = recorder.exchanges(0, 1).pop().expect("the retry");
             assert_eq!(last.continues, Some(number));
         }

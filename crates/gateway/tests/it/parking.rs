@@ -1,5 +1,5 @@
-//! Parked calls: a legacy server asks, the client is modern. Requests are written by hand here, so that
-//! they can be repeated, altered and sent by others.
+//! Parked calls of modern clients at legacy servers that ask. The requests are hand-written, so
+//! that they can be repeated, altered and sent by other callers.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -46,7 +46,7 @@ async fn questions_are_joined_and_missing_answers_asked_for_again() {
             .await
             .unwrap();
         assert_eq!(keys(&again), all[1..], "{again}");
-        // The same retry once more, of a round that is over, is told the same.
+        // Repeating a retry of an earlier round gives the same reply.
         let repeated = send(&ada, &retry("joined", &asked, &all[..1]))
             .await
             .unwrap();
@@ -152,7 +152,7 @@ async fn a_caller_keeps_sixteen_calls_waiting_and_no_more() {
     gateway.close().await;
 }
 
-// G6: two calls that ask on one process are each answered.
+// G6: two calls that ask in one process both get their answers.
 #[tokio::test]
 async fn two_asking_calls_of_one_caller_share_a_process() {
     let gateway = gateway(Way::Stdio, Era::Legacy).await;
@@ -164,14 +164,14 @@ async fn two_asking_calls_of_one_caller_share_a_process() {
             .unwrap();
         text(&done).to_owned()
     };
-    // The first teaches the gateway that the tool asks; from then on calls take turns.
+    // The first call teaches the gateway that the tool asks; from then on calls take turns.
     assert_eq!(run().await, "accepted");
     let (one, other) = tokio::join!(run(), run());
     assert_eq!((one.as_str(), other.as_str()), ("accepted", "accepted"));
     gateway.close().await;
 }
 
-/// A gateway whose calls wait for this long, with a server that wants a URL visited first.
+/// A gateway whose parked calls wait for this long, with a server that requires a visit to a URL first.
 async fn visiting_gateway(park_for: Duration) -> LiveGateway {
     let url = listen(upstream::server().build().expect("a server")).await;
     let settings = UpstreamSettings::new().era(Era::Legacy);
@@ -192,7 +192,7 @@ fn visit_first() -> Value {
     params
 }
 
-/// The same with the user's answer to what was asked.
+/// The same call with the user's answer to the question.
 fn visit_answered(asked: &Value, action: &str) -> Value {
     let mut params = visit_first();
     params["inputResponses"] = json!({ keys(asked)[0]: { "action": action } });
@@ -213,17 +213,17 @@ async fn a_url_that_must_be_visited_first_is_asked_for() {
     assert_eq!(entry["url"], "https://shop.example/login");
     assert!(entry.get("elicitationId").is_none(), "{entry}");
     assert_eq!(gateway.parked(), 0, "nothing runs meanwhile");
-    // The user is not there in time, so the server says the same again.
+    // The user is not done in time, so the server requires the visit again.
     let again = send(&ada, &visit_answered(&asked, "accept")).await.unwrap();
     assert_eq!(keys(&again), keys(&asked));
-    // A user who does not want to go there is not asked again.
+    // A user who declined the visit is not asked again.
     let error = send(&ada, &visit_answered(&again, "decline")).await;
     let error = error.unwrap_err();
     assert_eq!(error["data"]["code"], -32042, "{error}");
     gateway.close().await;
 }
 
-// G9: a client says that the user goes there, and not when they are done.
+// G9: a client reports that the user opens the URL, but not when they are done.
 #[tokio::test]
 async fn a_retry_waits_for_the_end_of_a_visit() {
     let gateway = visiting_gateway(Duration::from_mins(1)).await;
@@ -235,7 +235,7 @@ async fn a_retry_waits_for_the_end_of_a_visit() {
     let asked = send(&ada, &visit_first()).await.unwrap();
     let params = visit_answered(&asked, "accept");
     let (other, ()) = tokio::join!(send(&ada, &params), visited(1));
-    // Another URL is asked for at once.
+    // Another URL is asked for immediately.
     let other = other.unwrap();
     let entry = &other["inputRequests"][keys(&other)[0]]["params"];
     assert_eq!(entry["url"], "https://shop.example/terms");
@@ -258,7 +258,7 @@ async fn a_gateway_that_closes_ends_the_wait_for_a_visit() {
     assert!(ended.is_err(), "{ended:?}");
 }
 
-// G6: a user who never answers does not keep others from the process.
+// G6: a user who never answers does not block the process for others.
 #[tokio::test]
 async fn a_call_that_waits_for_its_user_does_not_hold_up_others() {
     for way in [Way::Sse, Way::Stdio] {

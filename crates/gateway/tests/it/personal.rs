@@ -22,19 +22,19 @@ use turnbuckle_server::{BoxFuture, Caller, Server, Tool};
 
 use crate::site::join_as;
 
-/// Callers that have signed in. Each has a server of its own, which says whose it is.
+/// Callers that have signed in. Each has its own server, which says whose it is.
 #[derive(Default)]
 struct Doors {
     signed_in: Mutex<HashSet<String>>,
     waiting: Mutex<Vec<(String, watch::Sender<SignInState>)>>,
-    /// How far sign-ins are when they are asked for.
+    /// The initial state of new sign-ins.
     state: Mutex<SignInState>,
-    /// A sign-in was asked for.
+    /// Notified when a sign-in was requested.
     asked: Notify,
 }
 
 impl Doors {
-    /// The user of a caller goes to the URL and signs in.
+    /// The caller's user visits the URL and signs in.
     fn visit(&self, url: &str) {
         let caller = url.rsplit('/').next().unwrap_or_default().to_owned();
         self.signed_in.lock().unwrap().insert(caller.clone());
@@ -86,7 +86,7 @@ fn gateway(doors: &Arc<Doors>) -> LiveGateway {
         .expect("a gateway")
 }
 
-/// A client whose user signs in where it is sent.
+/// A client whose user signs in at the URL.
 fn client(revision: Revision, doors: &Arc<Doors>) -> Client {
     let doors = Arc::clone(doors);
     Client::new("front", "1").only(revision).on_url(move |ask| {
@@ -128,7 +128,7 @@ async fn a_caller_signs_in_by_a_url_and_has_its_own_server() {
         );
         let said = ada.call("own__whose", json!({})).await.expect("a result");
         assert_eq!(said.text(), "ada", "{revision}");
-        // The other caller does not have it.
+        // The other caller does not have the server.
         assert_eq!(
             names(&bob).await,
             ["shared__ping", "own__sign_in"],
@@ -199,7 +199,7 @@ async fn a_user_who_has_come_back_is_waited_for_and_not_sent_there_again() {
 async fn a_policy_knows_the_annotations_of_a_servers_own_sign_in_tool() {
     use turnbuckle_gateway::operation::{Operation, Policy, PolicyRule};
 
-    /// Each caller has a server with a tool that is named like the gateway's.
+    /// Each caller has a server with a tool of the same name as the gateway's.
     struct SameName;
 
     impl CallerAccess for SameName {
@@ -229,7 +229,7 @@ async fn a_policy_knows_the_annotations_of_a_servers_own_sign_in_tool() {
         .expect("a gateway");
     let plain = Client::new("plain", "1").only(Revision::V2026_07_28);
     let ada = join_as(&plain, &gateway, "ada").await;
-    // The caller's servers are not known at its first request, so it is the gateway's tool.
+    // The caller's servers are unknown at its first request, so this is the gateway's tool.
     let first = ada.call("own__sign_in", json!({})).await.expect("a result");
     assert!(first.text().contains("Signed in"), "{}", first.text());
     let denied = ada.call("own__sign_in", json!({})).await;
@@ -237,12 +237,12 @@ async fn a_policy_knows_the_annotations_of_a_servers_own_sign_in_tool() {
     gateway.close().await;
 }
 
-/// A server that a caller has at some times and not at others.
+/// A server that a caller has only at some times.
 #[derive(Default)]
 struct Sometimes {
     has_way: AtomicBool,
     can_look_up: AtomicBool,
-    /// The authorization server does not answer.
+    /// Whether the authorization server does not answer.
     hangs: bool,
 }
 
@@ -297,7 +297,7 @@ async fn credentials_that_were_not_found_are_looked_for_again() {
     let plain = Client::new("plain", "1").only(Revision::V2025_06_18);
     let ada = join_as(&plain, &gateway, "ada").await;
     assert_eq!(names(&ada).await, ["shared__ping"]);
-    // The authorization server is there again.
+    // The authorization server is available again.
     own.has_way.store(true, Ordering::SeqCst);
     let found = async {
         while !names(&ada).await.contains(&"own__whose".to_owned()) {
@@ -350,20 +350,20 @@ async fn callers_make_room_for_others_unless_all_are_busy() {
     for number in 0..256 {
         let caller = join_as(&client, &gateway, &format!("caller-{number}")).await;
         assert_eq!(names(&caller).await, ["shared__ping", "own__sign_in"]);
-        // The first one is idle.
+        // The first caller stays idle.
         if number > 0 {
             let changes = caller.listen(Listen::lists()).await.expect("a stream");
             listening.push((caller, changes));
         }
     }
-    // The first caller makes room for this one.
+    // The first caller is forgotten to make room for this one.
     let next = join_as(&client, &gateway, "next").await;
     assert_eq!(names(&next).await, ["shared__ping", "own__sign_in"]);
     let changes = next.listen(Listen::lists()).await.expect("a stream");
     let late = join_as(&client, &gateway, "late").await;
     let refused = late.tools().await.expect_err("all places are taken");
     assert!(refused.to_string().contains("256 callers"), "{refused}");
-    // When a subscription ends, its place is free.
+    // When a subscription ends, its place becomes free.
     drop(changes);
     next.close().await;
     let served = async {
@@ -402,7 +402,7 @@ async fn a_rule_knows_the_server_of_a_callers_first_call() {
     }
 }
 
-/// A server of each caller. The first request that opens it is held up until it is released.
+/// A server of each caller. The first request that opens it waits until it is released.
 #[cfg(feature = "cel")]
 struct HeldUp {
     is_armed: AtomicBool,

@@ -1,4 +1,4 @@
-//! Callers whose servers and credentials change while they are used.
+//! Callers whose servers and credentials change while they are in use.
 
 use std::{
     sync::{
@@ -23,13 +23,13 @@ use crate::site::join_as;
 
 const NOTE: &str = "note://own";
 
-/// A server of each caller, with a tool that says which credentials it was started with.
+/// A server of each caller, with a tool that returns the credentials it was started with.
 struct Changing {
     /// The number of the credentials; 0 if the caller has none.
     credentials: AtomicU64,
-    /// How often the way was looked for.
+    /// How often the server was looked up.
     looked: AtomicU64,
-    /// Each look-up takes one.
+    /// Each look-up takes one permit.
     permits: Semaphore,
 }
 
@@ -38,7 +38,7 @@ impl Changing {
         Self::with(credentials, Semaphore::MAX_PERMITS)
     }
 
-    /// Its look-ups hang until they are let go.
+    /// Makes an access whose look-ups wait until they get a permit.
     fn hanging(credentials: u64) -> Arc<Self> {
         Self::with(credentials, 0)
     }
@@ -125,7 +125,7 @@ async fn new_credentials_start_a_server_once_for_all_requests() {
     }
     assert_eq!(own.looked(), 2);
     own.set(2);
-    // Requests of both come at the same time; each of them has the new credentials.
+    // Requests of both clients arrive at the same time; each of them uses the new credentials.
     let said = tokio::join!(
         whose(&ada),
         whose(&ada),
@@ -153,7 +153,7 @@ async fn a_caller_that_has_signed_out_has_the_server_no_more() {
     assert_eq!(names, ["shared__ping", "own__sign_in"]);
     own.set(2);
     assert_eq!(whose(&ada).await.as_deref(), Ok("2"));
-    // A client that has an old list may still call the tool that signs in.
+    // A client with an old list may still call the sign-in tool.
     let again = ada.call("own__sign_in", json!({})).await.expect("a result");
     assert!(again.text().contains("Signed in"), "{}", again.text());
     gateway.close().await;
@@ -165,7 +165,7 @@ async fn a_look_up_that_hangs_is_waited_for_once() {
     let gateway = opened(&own);
     let ada = join_as(&plain(), &gateway, "ada").await;
     ada.call("shared__ping", json!({})).await.expect("a result");
-    // Nothing but a timer lets time pass here.
+    // With paused time, only a timer advances the clock here.
     let began = time::Instant::now();
     for _ in 0..3 {
         ada.call("shared__ping", json!({})).await.expect("a result");
@@ -248,7 +248,7 @@ mod rules {
         let refused = ada.call("own__whose", json!({})).await;
         let refused = refused.expect_err("it is the server's tool").to_string();
         assert!(refused.contains("servers changed"), "{refused}");
-        // It is judged with what is known now.
+        // The call is judged by the current facts.
         let denied = ada.call("own__whose", json!({})).await;
         let denied = denied.expect_err("a rule denies it").to_string();
         assert!(denied.contains("unknown tool"), "{denied}");

@@ -1,4 +1,4 @@
-//! Policies: what callers see, what they may call, and what the user is asked first.
+//! Policies: what callers see, what they may call, and when the user is asked first.
 
 use std::{
     sync::{
@@ -24,7 +24,7 @@ use crate::{
     upstream,
 };
 
-/// A gateway with one server of an era, whose operation has this policy.
+/// A gateway with one server of this era and this policy rule.
 async fn gateway(rule: PolicyRule, era: Era) -> LiveGateway {
     let operation = Operation::new().policy(Policy::new().rule(rule));
     let url = listen(upstream::server().build().expect("a server")).await;
@@ -40,7 +40,7 @@ async fn gateway(rule: PolicyRule, era: Era) -> LiveGateway {
 
 type Questions = Arc<Mutex<Vec<String>>>;
 
-/// A client whose user answers our question with this, and accepts every other form.
+/// A client whose user answers the gateway's question with this, and accepts every other form.
 fn asked(revision: Revision, allow: Option<bool>) -> (Client, Questions) {
     let heard = Questions::default();
     let questions = Arc::clone(&heard);
@@ -75,7 +75,7 @@ async fn names(client: &Connection) -> Vec<String> {
     tools.iter().map(|tool| tool.name.clone()).collect()
 }
 
-/// The names on each page of a list, and whether anybody may keep the page.
+/// The names on each page of a list, and the page's cache scope.
 async fn pages(tools: &[&str], revision: Revision) -> Vec<(Vec<String>, Option<String>)> {
     let mut server = Server::new("one", "1").page_size(1);
     for tool in tools {
@@ -93,7 +93,7 @@ async fn pages(tools: &[&str], revision: Revision) -> Vec<(Vec<String>, Option<S
     let client = join(&client, &gateway, Door::Http).await;
     let (mut pages, mut cursor) = (Vec::new(), None);
     loop {
-        // A modern request says in its params who sends it.
+        // A modern request contains the client's information in its params.
         let mut params = if revision.is_modern() {
             call("", &json!({}))
         } else {
@@ -147,7 +147,7 @@ async fn the_user_is_asked_before_a_call_and_once_for_it() {
                 question.contains("tool `echo` of server `one`") && question.contains("\"a\": 1"),
                 "{question}"
             );
-            // The server asks too, twice, and the user is asked by us before that, once.
+            // The server asks twice too, and before that the gateway asks once.
             let twice = client.call("twice", json!({})).await;
             let twice = twice.unwrap_or_else(|error| panic!("{era:?} {revision}: {error}"));
             assert_eq!(twice.text(), "accepted and accepted", "{era:?} {revision}");
@@ -157,7 +157,7 @@ async fn the_user_is_asked_before_a_call_and_once_for_it() {
                 questions[0].starts_with("Allow tool `twice`"),
                 "{questions:?}"
             );
-            // What no rule asks about is not asked about.
+            // The user is not asked about calls that no rule asks about.
             client.call("steps", json!({})).await.expect("a result");
             assert!(heard.lock().expect("no panic").is_empty());
             assert!(names(&client).await.contains(&"echo".to_owned()));
@@ -203,7 +203,7 @@ fn allowed(call: &serde_json::Value, asked: &serde_json::Value) -> serde_json::V
     retry
 }
 
-/// A state is for the caller and the arguments that the user was asked about.
+/// A state is valid only for the caller and the arguments that the user was asked about.
 #[tokio::test]
 async fn consent_is_for_one_caller_and_one_call() {
     let gateway = gateway(PolicyRule::for_all().ask(["echo"]), Era::Modern).await;
@@ -225,7 +225,7 @@ async fn consent_is_for_one_caller_and_one_call() {
     gateway.close().await;
 }
 
-/// A server whose tool counts how often it runs.
+/// A server whose tool counts its runs.
 fn counting() -> (LiveServer, Arc<AtomicUsize>) {
     let runs = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&runs);
@@ -240,7 +240,7 @@ fn counting() -> (LiveServer, Arc<AtomicUsize>) {
     (server.expect("a server"), runs)
 }
 
-/// A gateway in front of the server at this URL, which asks before its tool is called.
+/// A gateway in front of the server at this URL that asks before its tool is called.
 fn careful(url: &str) -> Gateway {
     let rule = PolicyRule::for_all().ask(["count"]);
     let operation = Operation::new().policy(Policy::new().rule(rule));
@@ -249,7 +249,7 @@ fn careful(url: &str) -> Gateway {
         .server("one", remote(url))
 }
 
-/// A client that lost the answer sends its retry again: the tool does not run a second time.
+/// If a client that lost the answer repeats its retry, the tool does not run again.
 #[tokio::test]
 async fn a_consent_counts_once() {
     let (server, runs) = counting();
@@ -265,14 +265,14 @@ async fn a_consent_counts_once() {
         assert_eq!(text(&answer.expect("a result")), "1");
     }
     assert_eq!(runs.load(Ordering::SeqCst), 1);
-    // Another question, another consent.
+    // A second question needs a second consent.
     let question = send(&ada, &first).await.expect("a question");
     let answer = send(&ada, &allowed(&first, &question)).await;
     assert_eq!(text(&answer.expect("a result")), "2");
     gateway.close().await;
 }
 
-/// The rounds of a tool that asks something itself count once, too.
+/// All rounds of a tool that itself asks use a single consent, too.
 #[tokio::test]
 async fn a_consent_counts_once_for_a_tool_that_asks() {
     for era in [Era::Legacy, Era::Modern] {
@@ -321,7 +321,7 @@ async fn a_consent_counts_once_at_all_replicas() {
         assert_eq!(text(&answer), "1");
     }
     assert_eq!(runs.load(Ordering::SeqCst), 1);
-    // The replica that asked is gone, and what came of it with it: the user is asked again.
+    // The replica that asked has ended, and its outcome is lost: the user is asked again.
     let question = send(&ada, &first).await.expect("a question");
     here.server().shutdown().await;
     here.close().await;
@@ -382,14 +382,14 @@ async fn a_rule_knows_the_server_of_a_call_that_waits_for_its_start() {
             Naming::Prefixed => "one__touch",
             _ => "touch",
         };
-        // The server is starting.
+        // The server is still starting.
         let denied = ada.call(tool, serde_json::json!({})).await;
         assert!(denied.is_err(), "{naming:?}: {denied:?}");
         gateway.close().await;
     }
 }
 
-/// A call of a tool without the header that mirrors its argument: the status and the error.
+/// Calls a tool without the header that repeats its argument. Returns the status and the error.
 async fn post_call(url: &str, version: &str, tool: &str) -> (String, serde_json::Value) {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -458,13 +458,13 @@ async fn a_tool_that_is_denied_cannot_be_told_from_one_that_does_not_exist() {
             async |name: &str| post_call(&url, "2026-07-28", &format!("{prefix}{name}")).await;
         let (status, open) = post("open").await;
         assert_eq!((&*status, &open["code"]), ("400", &json!(-32020)), "{open}");
-        // A version that is not spoken comes before its headers.
+        // An unsupported version is reported before missing headers.
         let (_, unspoken) = post_call(&url, "2099-01-01", &format!("{prefix}open")).await;
         assert_eq!(unspoken["code"], -32022, "{unspoken}");
         let (denied, absent) = (post("secret").await, post("absent").await);
         let alike = absent.1.to_string().replace("absent", "secret");
         assert_eq!((&denied.0, denied.1.to_string()), (&absent.0, alike));
-        // Nor in a session.
+        // In a session, too.
         let client = Client::new("front", "1").only(Revision::V2025_06_18);
         let client = join(&client, &gateway, Door::Http).await;
         let said = async |name: &str| {

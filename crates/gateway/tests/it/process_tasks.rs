@@ -1,4 +1,4 @@
-//! Tasks of servers on stdio: the process that has a task is kept for it, and no other one is asked.
+//! Tasks of servers on stdio: the process of a task is kept for it, and no other process is asked.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
     task_child,
 };
 
-/// What the replicas of a gateway share.
+/// The secret that the replicas of a gateway share.
 const SECRET: [u8; 32] = [7; 32];
 
 pub(crate) async fn gateway(settings: UpstreamSettings) -> LiveGateway {
@@ -52,7 +52,7 @@ async fn replica_with(
     gateway
 }
 
-/// The params of a modern client that knows tasks.
+/// The params of a modern client that supports tasks.
 fn modern(more: &Value) -> Value {
     let mut params = call("", more);
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
@@ -60,7 +60,7 @@ fn modern(more: &Value) -> Value {
     params
 }
 
-/// Begins a task for a modern client. Gives params that name it.
+/// Creates a task for a modern client. Returns params that name it.
 async fn begin(client: &Connection, who: &str) -> Value {
     let job = modern(&json!({ "name": "up__job", "arguments": { "who": who } }));
     let created = request(client, "tools/call", &job).await.expect("a task");
@@ -81,7 +81,7 @@ async fn pid(client: &Connection) -> String {
     text(&result).to_owned()
 }
 
-/// What a task says of itself.
+/// The status message of a task.
 async fn message(client: &Connection, task: &Value) -> String {
     let task = request(client, "tasks/get", task).await.expect("the task");
     assert_eq!(task["status"], "working", "{task}");
@@ -140,13 +140,13 @@ async fn the_task_of_a_replica_that_ended_is_not_that_of_another_replica() {
 #[tokio::test]
 async fn the_process_of_a_task_is_not_ended_to_make_room() {
     for era in [Era::Legacy, Era::Modern] {
-        // One is for lists, and two for callers.
+        // One process reads the lists, and two are for callers.
         let settings = UpstreamSettings::new().isolation(Isolation::Caller);
         let gateway = gateway(settings.max_processes(3).era(era)).await;
         let ada = as_caller(&gateway, "ada").await;
         let adas = begin(&ada, "ada").await;
         let runs_at = message(&ada, &adas).await;
-        // Her process was idle for longer than his when one more is needed.
+        // Ada's process has been idle for longer than bob's when another one is needed.
         let first = pid(&as_caller(&gateway, "bob").await).await;
         let second = pid(&as_caller(&gateway, "eve").await).await;
         assert_ne!(first, second);
@@ -164,14 +164,14 @@ async fn the_process_of_a_task_that_is_over_makes_room_when_it_must() {
         (Era::Legacy, Isolation::Call),
         (Era::Modern, Isolation::Call),
     ] {
-        // One is for lists, and one for callers.
+        // One process reads the lists, and one is for callers.
         let settings = UpstreamSettings::new().isolation(isolation);
         let gateway = gateway(settings.max_processes(2).era(era)).await;
         let ada = as_caller(&gateway, "ada").await;
         let adas = begin(&ada, "ada").await;
         let cancelled = request(&ada, "tasks/cancel", &adas).await;
         cancelled.expect("it is cancelled");
-        // Nothing needs its place yet.
+        // No other call needs its place yet.
         let task = request(&ada, "tasks/get", &adas).await.expect("the task");
         assert_eq!(task["status"], "cancelled", "{era:?} {isolation:?} {task}");
         let eve = as_caller(&gateway, "eve").await;

@@ -1,7 +1,8 @@
-//! This program as a legacy server on stdio that is written by hand, so that it can do what no server
-//! should: ask for a call that was given up, die in the middle, flood, and lie.
+//! Runs this binary as a hand-written legacy server on stdio, which can do what no server should
+//! do: ask for a call that was given up, die during a call, flood, and lie.
 //!
-//! Tools wait; a request for a page of prompts makes them go on, because no question can belong to it.
+//! Its tools wait until they are told to continue by a request for a page of prompts, because no
+//! question can belong to such a request.
 
 use std::{
     collections::HashMap,
@@ -11,10 +12,10 @@ use std::{
 use serde_json::{Value, json};
 use turnbuckle_host::ServerSpec;
 
-/// Set in the environment of the child: a file that outlives it.
+/// The environment variable of the child process with the path of a file that outlives it.
 const MARK: &str = "TURNBUCKLE_GATEWAY_TEST_RAW";
 
-/// Not a test unless a gateway started it: then it is the server.
+/// Does nothing unless a gateway started the process; then it is the server.
 #[test]
 fn serves_by_hand() {
     if let Some(file) = std::env::var_os(MARK) {
@@ -31,7 +32,7 @@ fn serves_by_hand() {
     }
 }
 
-/// This program as a server. `file` is where it counts its deaths.
+/// The spec that runs this binary as a server. `file` is where it counts its deaths.
 pub(crate) fn spec(file: &std::path::Path) -> ServerSpec {
     let program = std::env::current_exe().expect("this program");
     let command = format!(
@@ -44,16 +45,16 @@ pub(crate) fn spec(file: &std::path::Path) -> ServerSpec {
 
 struct Raw {
     file: std::path::PathBuf,
-    /// Calls that wait, by what they are called.
+    /// Waiting calls, by their names.
     waiting: HashMap<String, Value>,
     /// The call of each question.
     asked: HashMap<String, String>,
     /// The call of each question whose answer is its result.
     passed: HashMap<String, Value>,
     next: usize,
-    /// How many calls were given up. They go on all the same.
+    /// How many calls were cancelled. They continue nevertheless.
     cancelled: usize,
-    /// Why the last one was given up.
+    /// The reason of the last cancellation.
     reason: String,
 }
 
@@ -63,7 +64,7 @@ fn say(message: &Value) {
 
 fn say_text(line: &str) {
     let mut out = std::io::stdout().lock();
-    // The gateway may be gone.
+    // The gateway may have ended.
     let _ = writeln!(out, "{line}");
     let _ = out.flush();
 }
@@ -148,7 +149,7 @@ impl Raw {
                 self.go_on(name);
                 text(id, "said");
             }
-            // Asks what the arguments say, and ends with the answer as it came.
+            // Asks the question in its arguments, and returns the answer unchanged.
             "pass" => {
                 self.next += 1;
                 let question = format!("p{}", self.next);
@@ -173,7 +174,7 @@ impl Raw {
                 }
                 text(id, "alive");
             }
-            // Waits, whatever it is called.
+            // All other tools wait.
             _ => {
                 let who = params["arguments"]["who"].as_str().unwrap_or_default();
                 self.waiting.insert(who.to_owned(), id.clone());
@@ -181,9 +182,9 @@ impl Raw {
         }
     }
 
-    /// `ask WHO`: asks in the call of that name. `end WHO`: ends it. `is WHO`: says whether it waits.
-    /// `cancelled N`: says whether so many calls were given up.
-    /// `because REASON`: says whether this was the reason of the last one.
+    /// `ask WHO`: asks in the call of that name. `end WHO`: ends it. `is WHO`: returns whether it
+    /// waits. `cancelled N`: returns whether this many calls were cancelled. `because REASON`:
+    /// returns whether this was the reason of the last cancellation.
     fn go_on(&mut self, what: &str) -> bool {
         let (verb, who) = what.split_once(' ').unwrap_or((what, ""));
         match verb {
@@ -229,7 +230,7 @@ impl Raw {
         false
     }
 
-    /// A question was answered: its call ends with what was said.
+    /// Handles an answer: the call of the question ends with it.
     fn take_answer(&mut self, message: &Value) {
         let question = message["id"].as_str().unwrap_or_default();
         if let Some(call) = self.passed.remove(question) {
@@ -240,7 +241,7 @@ impl Raw {
         };
         let said = message["result"]["action"].as_str().unwrap_or("refused");
         if said == "accept" && who.starts_with("slow") {
-            // It works on the answer until it is told to end.
+            // The call works on the answer until it is told to end.
             return;
         }
         if let Some(id) = self.waiting.remove(&who) {

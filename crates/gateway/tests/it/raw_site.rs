@@ -1,4 +1,4 @@
-//! A gateway in front of one process that is told what to do.
+//! A gateway in front of one process that follows instructions of the test.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(crate) async fn shared(park_for: Duration) -> LiveGateway {
     gateway
 }
 
-/// Tells the process to do something. Gives what it says.
+/// Tells the process to do something. Returns its answer.
 pub(crate) async fn tell(operator: &Connection, what: &str) -> bool {
     let mut params = call("", &json!({ "cursor": what }));
     params.as_object_mut().expect("params").remove("name");
@@ -32,7 +32,7 @@ pub(crate) async fn tell(operator: &Connection, what: &str) -> bool {
     page.expect("a page").get("nextCursor").is_some()
 }
 
-/// Waits until the process says that it is so.
+/// Waits until the process answers yes.
 pub(crate) async fn until(operator: &Connection, what: &str) {
     while !tell(operator, what).await {
         tokio::task::yield_now().await;
@@ -43,7 +43,7 @@ pub(crate) fn params(tool: &str, who: &str) -> Value {
     call(tool, &json!({ "arguments": { "who": who } }))
 }
 
-/// Begins a call, and waits until the process has it.
+/// Begins a call, and waits until the process has received it.
 pub(crate) async fn begin(
     caller: &Connection,
     operator: &Connection,
@@ -56,7 +56,7 @@ pub(crate) async fn begin(
     begun
 }
 
-/// The retry that says yes.
+/// The retry with the answer yes.
 pub(crate) fn yes(tool: &str, who: &str, asked: &Value) -> Value {
     let mut retry = retry(tool, asked, &keys(asked));
     retry["arguments"] = json!({ "who": who });

@@ -1,4 +1,5 @@
-//! A server at a URL that goes away is not said to be ready, and is found again when it is back.
+//! A server at a URL that becomes unreachable is not reported as ready, and is found again when it
+//! is back.
 
 use std::{
     net::SocketAddr,
@@ -20,10 +21,10 @@ use crate::{
     upstream,
 };
 
-/// How long something may take that takes a moment.
+/// The time limit for things that take only a moment.
 const SOON: Duration = Duration::from_secs(30);
 
-/// A socket in front of a server, which is closed when it is dropped, with all its connections.
+/// A socket in front of a server. Dropping it closes it with all its connections.
 struct Socket {
     address: SocketAddr,
     _tasks: JoinSet<()>,
@@ -35,7 +36,7 @@ impl Socket {
         let address = listener.local_addr().expect("an address");
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
-            // They end with the socket.
+            // The connections end with the socket.
             let mut open = JoinSet::new();
             while let Ok((mut client, _)) = listener.accept().await {
                 let server = server.clone();
@@ -53,14 +54,14 @@ impl Socket {
     }
 }
 
-/// The address of a server that is served for as long as the test runs.
+/// The address of a server that runs for as long as the test.
 async fn served() -> String {
     let url = listen(upstream::server().build().expect("a server")).await;
     let address = url.strip_prefix("http://").expect("a URL");
     address.strip_suffix("/mcp").expect("a path").to_owned()
 }
 
-/// A gateway in front of a socket, and the states that it told of.
+/// A gateway in front of a socket, and the states that it reported.
 fn gateway(address: SocketAddr, era: Era) -> (LiveGateway, Arc<Mutex<Vec<ServerState>>>) {
     let states = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&states);
@@ -127,7 +128,7 @@ async fn a_server_that_is_away_for_a_moment_keeps_its_session() {
     let failed = failed.await;
     let _socket = Socket::open(&address.to_string(), server).await;
     assert!(failed.is_err(), "{failed:?}");
-    // Longer than it takes to be taken for gone.
+    // Longer than it takes to regard the server as gone.
     tokio::time::sleep(Duration::from_secs(4)).await;
     let told = states.lock().unwrap()[before..].to_vec();
     assert!(told.is_empty(), "{told:?}");

@@ -1,4 +1,4 @@
-//! What changes for one caller is no other caller's business.
+//! Changes for one caller are not reported to other callers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -34,14 +34,15 @@ async fn hears(changes: &mut ChangeStream) {
     }
 }
 
-/// Whether a change is there already.
+/// Whether a change has already arrived.
 fn has_heard(changes: &mut ChangeStream) -> bool {
     let mut next = std::pin::pin!(changes.next());
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     next.as_mut().poll(&mut context).is_ready()
 }
 
-/// Touches the note in the session of one caller, until that caller hears of it. Says how often.
+/// Touches the note in the session of one caller until that caller is notified. Returns how often
+/// this was needed.
 async fn touch(caller: &Connection, changes: &mut ChangeStream, tool: &str) -> usize {
     // The session may not be subscribed yet.
     let mut heard = std::pin::pin!(hears(changes));
@@ -59,19 +60,19 @@ async fn only_its_own(front: Era, gateway: &LiveGateway, tool: &str) {
     let client = client(front);
     let ada = join_as(&client, gateway, "ada").await;
     let eve = join_as(&client, gateway, "eve").await;
-    // Each has its session.
+    // Each caller gets its session.
     for caller in [&ada, &eve] {
         caller.call(tool, json!({})).await.expect("touched");
     }
     let (mut adas, mut eves) = (listen(&ada).await, listen(&eve).await);
-    // Her first call may be heard of too, and what may have changed before her session was subscribed.
+    // Her first call may be reported too, and so may possible changes before her session was subscribed.
     let most = touch(&ada, &mut adas, tool).await + 2;
     touch(&eve, &mut eves, tool).await;
     for _ in 0..most {
         eve.call(tool, json!({})).await.expect("touched");
         hears(&mut eves).await;
     }
-    // Some of her own may still be on its way, so that only more than that is wrong.
+    // Some of her own notifications may still arrive, so only a higher number is an error.
     let mut heard = 1;
     while has_heard(&mut adas) {
         heard += 1;
@@ -97,7 +98,7 @@ async fn a_caller_with_a_process_of_its_own_hears_of_its_changes_alone() {
     }
 }
 
-/// Each caller has a server of its own.
+/// Each caller has its own server.
 struct Own;
 
 impl CallerAccess for Own {
@@ -144,14 +145,14 @@ async fn a_caller_that_only_listens_leaves_its_process_to_others() {
         let eve = join_as(&client, &gateway, "eve").await;
         let mut adas = listen(&ada).await;
         touch(&ada, &mut adas, "touch").await;
-        // Of the two processes one reads the lists, and ada has the other.
+        // One of the two processes reads the lists, and ada has the other.
         let served = eve.call("touch", json!({})).await.expect("an answer");
         assert!(!served.is_error(), "{front:?} {served:?}");
         gateway.close().await;
     }
 }
 
-/// Of the two processes one reads the lists, and ada uses the other when eve calls.
+/// One of the two processes reads the lists, and ada uses the other when eve calls.
 #[tokio::test]
 async fn a_call_that_waits_has_the_process_that_becomes_idle() {
     let settings = UpstreamSettings::new()
@@ -247,7 +248,7 @@ async fn a_caller_whose_first_request_listens_hears_of_its_own_server() {
         .expect("a gateway");
     let ada = join_as(&client(Era::Modern), &gateway, "ada").await;
     let mut changes = listen(&ada).await;
-    // It is told of what may have changed before the server was asked.
+    // The client is notified because the resource may have changed before the server was asked.
     let heard = tokio::time::timeout(Duration::from_mins(1), hears(&mut changes)).await;
     assert!(heard.is_ok(), "it does not hear of its server");
     touch(&ada, &mut changes, "one__touch").await;
@@ -266,13 +267,13 @@ async fn a_client_listens_in_the_session_that_its_calls_run_in() {
             .open()
             .expect("a gateway");
         gateway.settled().await;
-        // The client can be asked, and its session at the server says so.
+        // The client can be asked, and its session with the server declares this.
         let ada = join_as(&client(front), &gateway, "ada").await;
         ada.call("touch", json!({})).await.expect("touched");
         let mut changes = listen(&ada).await;
         touch(&ada, &mut changes, "touch").await;
         let overview = gateway.overview(Period::default()).expect("a recorder");
-        // One reads the lists, and the other is ada's.
+        // One process reads the lists, and the other is ada's.
         assert_eq!(overview.servers[0].processes, 2, "{front:?}");
         gateway.close().await;
     }

@@ -1,4 +1,4 @@
-//! Clients, gateways and servers, joined in every way.
+//! Connects clients, gateways and servers in every way.
 
 use turnbuckle_client::{Client, Connection, Era};
 use turnbuckle_gateway::{Gateway, LiveGateway, UpstreamSettings};
@@ -11,7 +11,7 @@ use turnbuckle_server::{Caller, Http, LiveServer};
 
 use crate::{child, upstream};
 
-/// How the gateway reaches its server.
+/// How the gateway connects to its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Http,
@@ -19,7 +19,7 @@ pub(crate) enum Way {
     Stdio,
 }
 
-/// How a client reaches the gateway.
+/// How a client connects to the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Door {
     Http,
@@ -27,7 +27,7 @@ pub(crate) enum Door {
     Lines,
 }
 
-/// A cell: what the client speaks, what the server speaks, and how they are joined.
+/// A combination: the client's era, the server's era, and how they are connected.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
     pub(crate) front: Era,
@@ -36,7 +36,7 @@ pub(crate) struct Cell {
     pub(crate) way: Way,
 }
 
-/// All cells that there are.
+/// All combinations.
 pub(crate) fn cells() -> Vec<Cell> {
     let mut cells = Vec::new();
     for front in [Era::Legacy, Era::Modern] {
@@ -60,7 +60,7 @@ pub(crate) fn cells() -> Vec<Cell> {
     cells
 }
 
-/// Serves a server at any port of loopback. Gives its URL.
+/// Serves a server at any free port of loopback. Returns its URL.
 pub(crate) async fn listen(server: LiveServer) -> String {
     let (told, address) = tokio::sync::oneshot::channel();
     tokio::spawn(async move {
@@ -87,7 +87,7 @@ pub(crate) async fn gateway(way: Way, era: Era) -> LiveGateway {
     gateway_with(way, UpstreamSettings::new().era(era)).await
 }
 
-/// The same with settings of its own.
+/// The same with other settings.
 pub(crate) async fn gateway_with(way: Way, settings: UpstreamSettings) -> LiveGateway {
     let spec = match way {
         Way::Stdio => child::spec(),
@@ -110,7 +110,7 @@ pub(crate) async fn gateway_with(way: Way, settings: UpstreamSettings) -> LiveGa
     gateway
 }
 
-/// A client that can be asked everything, and says yes.
+/// A client that supports all questions and answers yes.
 pub(crate) fn client(era: Era) -> Client {
     Client::new("front", "1.0.0")
         .only_era(era)
@@ -120,7 +120,7 @@ pub(crate) fn client(era: Era) -> Client {
         .roots(vec![Root::new("file:///home/ada")])
 }
 
-/// Joins a client to a gateway.
+/// Connects a client to a gateway.
 pub(crate) async fn join(client: &Client, gateway: &LiveGateway, door: Door) -> Connection {
     let connected = match door {
         Door::Lines => client.connect(gateway.server().connect()).await,
@@ -136,14 +136,14 @@ pub(crate) async fn join(client: &Client, gateway: &LiveGateway, door: Door) -> 
     connected.expect("the gateway answers")
 }
 
-/// Joins a client to a gateway as this caller.
+/// Connects a client to a gateway as this caller.
 pub(crate) async fn join_as(client: &Client, gateway: &LiveGateway, caller: &str) -> Connection {
     let end = gateway.server().connect_as(Caller::new(caller));
     client.connect(end).await.expect("the gateway answers")
 }
 
 impl Cell {
-    /// A client that can be asked everything, in front of a gateway with one server.
+    /// A client that supports all questions, connected to a gateway with one server.
     pub(crate) async fn open(self) -> (Connection, LiveGateway) {
         let gateway = gateway(self.way, self.upstream).await;
         let connection = join(&client(self.front), &gateway, self.door).await;

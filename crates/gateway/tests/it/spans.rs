@@ -18,7 +18,7 @@ async fn fail() -> Result<String, ToolError> {
     Err(ToolError::new("out of paper"))
 }
 
-/// The trace that the call came with.
+/// The trace that the call carries.
 async fn trace(CallMeta(meta): CallMeta) -> String {
     let said = meta.value("traceparent").cloned().unwrap_or_default();
     said.as_str().unwrap_or("none").to_owned()
@@ -69,7 +69,7 @@ async fn both_hops_are_spans_of_one_trace() {
             .iter()
             .find(|span| span.parent_span_id == front.span_context.span_id())
             .unwrap_or_else(|| panic!("{era:?}: no second hop in {spans:#?}"));
-        // What the server received names the span of the second hop.
+        // The trace context that the server received names the span of the second hop.
         let expected = format!(
             "00-0af7651916cd43dd8448eb211c80319c-{}-01",
             hop.span_context.span_id()
@@ -85,7 +85,7 @@ async fn both_hops_are_spans_of_one_trace() {
             served.len() == 2 && served.iter().all(is_failed),
             "{era:?}: {served:#?}"
         );
-        // The second hop; the client in front has a span of its own.
+        // The span of the second hop; the client in front has its own span.
         let called = named("tools/call fail", SpanKind::Client);
         assert!(called.iter().any(is_failed), "{era:?}: {called:#?}");
     }
@@ -95,7 +95,7 @@ async fn both_hops_are_spans_of_one_trace() {
 #[tokio::test]
 async fn without_spans_the_trace_passes_unchanged() {
     let gateway = gateway().await;
-    // Upper case is not what we would write.
+    // Upper case, which this library would not write.
     let odd = "00-0AF7651916CD43DD8448EB211C80319C-B7AD6B7169203331-01";
     for era in [Era::Legacy, Era::Modern] {
         let client = join(&client(era), &gateway, Door::Lines).await;

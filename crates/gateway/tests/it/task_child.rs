@@ -1,17 +1,17 @@
-//! This program as a server on stdio that is written by hand and speaks both eras: its tasks have the ids
-//! `1`, `2` and so on, as those of any other process of it have.
+//! Runs this binary as a hand-written server on stdio that supports both eras. Its tasks have the
+//! ids `1`, `2` and so on, like those of any other process of it.
 
 use std::io::{BufRead as _, Write as _};
 
 use serde_json::{Value, json};
 use turnbuckle_host::ServerSpec;
 
-/// Set in the environment of the child.
+/// Set in the environment of the child process.
 const MARK: &str = "TURNBUCKLE_GATEWAY_TEST_TASKS";
 
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-/// Not a test unless a gateway started it: then it is the server.
+/// Does nothing unless a gateway started the process; then it is the server.
 #[test]
 fn serves_tasks_by_hand() {
     if std::env::var_os(MARK).is_some() {
@@ -19,7 +19,7 @@ fn serves_tasks_by_hand() {
     }
 }
 
-/// This program as a server.
+/// The spec that runs this binary as a server.
 pub(crate) fn spec() -> ServerSpec {
     let program = std::env::current_exe().expect("this program");
     let command = format!(
@@ -32,13 +32,13 @@ pub(crate) fn spec() -> ServerSpec {
 #[derive(Default)]
 struct Tasks {
     is_legacy: bool,
-    /// Whose they are, and how they are doing.
+    /// The owner and the status of each task.
     begun: Vec<(String, &'static str)>,
 }
 
 fn say(message: &Value) {
     let mut out = std::io::stdout().lock();
-    // The gateway may be gone.
+    // The gateway may have ended.
     let _ = writeln!(out, "{message}");
     let _ = out.flush();
 }
@@ -122,7 +122,7 @@ impl Tasks {
         }
     }
 
-    /// The task with this number. What it says of itself is whose it is and where it runs.
+    /// The task with this number. Its status message says whose it is and where it runs.
     fn task(&self, number: usize) -> Value {
         let (who, status) = &self.begun[number - 1];
         json!({
@@ -136,7 +136,7 @@ impl Tasks {
         })
     }
 
-    /// Tasks of `hangs` are never answered for, and those of `stubborn` cannot be cancelled.
+    /// Requests about tasks of `hangs` are never answered, and tasks of `stubborn` cannot be cancelled.
     fn about_task(&mut self, method: &str, id: &Value, params: &Value) {
         let number = params["taskId"].as_str().and_then(|id| id.parse().ok());
         let Some(number) = number.filter(|number| (1..=self.begun.len()).contains(number)) else {

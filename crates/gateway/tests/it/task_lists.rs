@@ -1,4 +1,4 @@
-//! `tasks/list`: who may list, and what is left out.
+//! `tasks/list`: who may list tasks, and which tasks are left out.
 
 use std::{
     sync::{
@@ -39,7 +39,7 @@ async fn listed(client: &Connection) -> Vec<Value> {
     tasks.map(|task| task["taskId"].clone()).collect()
 }
 
-// tasks: a server that cannot tell its callers apart MUST NOT list their tasks.
+// tasks: a server that cannot distinguish its callers MUST NOT list their tasks.
 #[tokio::test]
 async fn callers_that_cannot_be_told_apart_list_no_tasks() {
     let stores = MemoryReplicas::default();
@@ -52,13 +52,13 @@ async fn callers_that_cannot_be_told_apart_list_no_tasks() {
         let stranger = join(&client, gateway, Door::Http).await;
         let refused = request(&stranger, "tasks/list", &json!({})).await;
         assert_eq!(refused.expect_err("not offered")["code"], -32601);
-        // The user at a pipe of the gateway is another one than callers at its URL.
+        // The user at a pipe of the gateway is not the same as callers at its URL.
         let local = join(&client, gateway, Door::Lines).await;
         assert_eq!(listed(&local).await, Vec::<Value>::new());
         let own = begin_legacy(&local, "local").await;
         assert_eq!(listed(&local).await, [own["taskId"].clone()]);
     }
-    // Who has the id has the task.
+    // The task is available to everyone who has its id.
     let found = request(&begins, "tasks/get", &task).await.expect("a task");
     assert_eq!(found["status"], "working");
     here.close().await;
@@ -89,7 +89,7 @@ async fn a_server_that_hangs_hides_no_tasks_of_others() {
     there.close().await;
 }
 
-/// A bus that does not know who is there. Whether messages arrive depends on `is_heard`.
+/// A bus that does not know which replicas are present. Whether messages arrive depends on `is_heard`.
 struct Forgetful {
     bus: Arc<dyn Bus>,
     is_heard: bool,
@@ -151,7 +151,7 @@ async fn a_replica_that_is_silent_for_a_moment_still_has_its_tasks() {
     }
 }
 
-/// Counts how often the servers of a caller are looked for.
+/// Counts how often the servers of a caller are looked up.
 #[derive(Default)]
 struct Counting(AtomicUsize);
 
@@ -201,9 +201,9 @@ async fn servers_of_a_caller_are_not_opened_where_the_caller_has_no_tasks() {
     there.close().await;
 }
 
-/// A replica of a gateway with a server inside, whose tasks are in a store of its own.
+/// A replica of a gateway with a mounted server, whose tasks are in a separate store.
 async fn mounting(stores: MemoryReplicas, of_server: MemoryReplicas) -> LiveGateway {
-    // A call that ends at once never becomes a task of the server.
+    // A call that ends immediately never becomes a task of the server.
     let job = Tool::new("job", async || {
         tokio::time::sleep(Duration::from_millis(300)).await;
         "done"

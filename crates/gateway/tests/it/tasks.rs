@@ -1,4 +1,4 @@
-//! Tasks in all four cells (G18, G31): they run, ask, and belong to one caller.
+//! Tasks in all four combinations of eras (G18, G31): they run, ask, and belong to one caller.
 
 use serde_json::{Value, json};
 use turnbuckle_client::{Connection, Era, RelayCall, RelayEvent, RelayRequest};
@@ -15,10 +15,10 @@ use crate::{
 
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-/// What the replicas of a gateway share.
+/// The secret that the replicas of a gateway share.
 const SECRET: [u8; 32] = [7; 32];
 
-/// A gateway with two servers, so that ids have to say where a task runs.
+/// A gateway with two servers, so that ids must contain the server of a task.
 async fn gateway(era: Era) -> LiveGateway {
     let clock = Server::new("clock", "1.0.0").tool(Tool::new("now", async || "noon"));
     let gateway = Gateway::new("gateway", "1.0.0")
@@ -31,7 +31,7 @@ async fn gateway(era: Era) -> LiveGateway {
     gateway
 }
 
-/// The params of a modern client that knows tasks.
+/// The params of a modern client that supports tasks.
 fn modern(more: &Value) -> Value {
     let mut params = call("", more);
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
@@ -52,7 +52,7 @@ async fn a_modern_client_has_tasks_of_servers_of_both_eras() {
         let eve = as_caller(&gateway, "eve").await;
         for (tool, expected) in [("up__job", "the job is done"), ("up__job_asks", "accepted")] {
             if tool == "up__job_asks" && era == Era::Modern {
-                // A modern server asks before it makes a task of a call.
+                // A modern server asks before it creates a task for a call.
                 continue;
             }
             let created = ask(&ada, "tools/call", &modern(&json!({ "name": tool }))).await;
@@ -114,7 +114,7 @@ async fn a_modern_client_is_told_of_tasks_of_servers_of_both_eras() {
         assert_eq!(done["status"], "completed", "{era:?} {done}");
         let text = &done["result"]["content"][0]["text"];
         assert_eq!(*text, "the job is done", "{era:?} {done}");
-        // Another caller is told nothing, not even that there is such a task.
+        // Another caller learns nothing, not even that the task exists.
         let told = next(&mut eves, "notifications/tasks");
         assert!(is_pending(told), "{era:?}: eve is told of ada's task");
         // tasks: a client that subscribes to tasks MUST declare the extension.
@@ -149,7 +149,7 @@ fn is_pending(future: impl Future) -> bool {
     std::pin::pin!(future).poll(&mut context).is_pending()
 }
 
-/// A client of 2025-11-25 begins tasks over one connection and asks for them over another.
+/// A client of 2025-11-25 creates tasks over one connection and requests them over another.
 async fn legacy_tasks(era: Era, begins: &Connection, asks: &Connection, eve: &Connection) {
     for (tool, expected) in [
         ("up__job", "the job is done"),
@@ -217,7 +217,7 @@ async fn a_legacy_client_has_tasks_of_servers_of_both_eras() {
     }
 }
 
-/// A replica of a gateway. Other replicas reach it by way of what they share.
+/// A replica of a gateway. Other replicas reach it through the shared stores.
 async fn replica(era: Era, stores: &MemoryReplicas) -> LiveGateway {
     let stores = stores.clone();
     let gateway = Gateway::new("gateway", "1.0.0")
@@ -247,7 +247,7 @@ async fn a_legacy_client_has_its_tasks_at_another_replica() {
         let listed = request(&modern_ada, "tasks/list", &modern(&json!({}))).await;
         assert_eq!(listed.expect_err("unknown")["code"], -32601, "{era:?}");
         if era == Era::Legacy {
-            // One that is not over is cancelled from the other replica.
+            // A running task is cancelled from the other replica.
             let params = json!({ "name": "up__job_asks", "arguments": {}, "task": {} });
             let created = ask(&begins, "tools/call", &params).await;
             let named = json!({ "taskId": created["task"]["taskId"] });

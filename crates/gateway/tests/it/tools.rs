@@ -1,4 +1,4 @@
-//! Tools that are hidden, renamed, or called with arguments of the gateway.
+//! Tools that are hidden, renamed, or called with arguments set by the gateway.
 
 use serde_json::json;
 use turnbuckle_gateway::{Gateway, LiveGateway, ToolSettings, UpstreamSettings};

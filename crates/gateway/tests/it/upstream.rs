@@ -1,4 +1,4 @@
-//! The server behind the gateway: one tool for each thing that can happen in a call.
+//! The server behind the gateway, with one tool for each thing that can happen in a call.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,16 +10,16 @@ use turnbuckle_server::{
     Tool, ToolError, Visit,
 };
 
-/// How many of the two URLs the user has visited that `visit_first` wants to be visited.
+/// How many of the two URLs that `visit_first` requires the user has visited.
 pub(crate) static VISITED: AtomicUsize = AtomicUsize::new(0);
 
-/// How often the tools that count have begun.
+/// How often the tools that count their runs have begun.
 pub(crate) static RUNS: AtomicUsize = AtomicUsize::new(0);
 
-/// Told when a call that waits is given up.
+/// Notified when a waiting call is given up.
 pub(crate) static GIVEN_UP: Notify = Notify::const_new();
 
-/// Told when the call that waits has begun.
+/// Notified when the waiting call has begun.
 pub(crate) static WAITING: Notify = Notify::const_new();
 
 fn said<T>(answer: &Answer<T>) -> &'static str {
@@ -87,7 +87,7 @@ async fn steps(progress: Progress, log: Log) -> &'static str {
     "done"
 }
 
-/// Says on drop that the call was given up.
+/// Reports on drop that the call was given up.
 struct GivenUp;
 
 impl Drop for GivenUp {
@@ -130,7 +130,7 @@ async fn quick_job() -> &'static str {
 }
 
 async fn job() -> &'static str {
-    // Long enough for a server to make a task of it, however it decides.
+    // Long enough for a server to create a task for it, whichever way it decides.
     tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     "the job is done"
 }
@@ -139,7 +139,7 @@ async fn job_asks(Ask(ask): Ask) -> Result<String, AskFailed> {
     Ok(said(&ask.form::<()>("sure", "Are you sure?").await?).to_owned())
 }
 
-/// The server.
+/// The server under test.
 pub(crate) fn server() -> Server {
     Server::new("upstream", "1.0.0")
         .instructions("Be careful.")
