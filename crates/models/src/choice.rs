@@ -6,7 +6,7 @@ use turnbuckle_protocol::ModelPreferences;
 
 use crate::model::Model;
 
-/// How a model compares to the others, each from 0 to 1. Only their order matters.
+/// How a model compares to the others, each value from 0 to 1. Only the order of the values matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ratings {
     /// How cheap it is.
@@ -17,7 +17,7 @@ pub struct Ratings {
     pub intelligence: f64,
 }
 
-/// The models of a host, of which one is chosen by a server's preferences.
+/// The models of a host. One of them is chosen by a server's preferences.
 #[derive(Clone)]
 pub struct ModelList {
     first: (Arc<dyn Model>, Ratings),
@@ -25,8 +25,8 @@ pub struct ModelList {
 }
 
 impl ModelList {
-    /// A list with one model. It is also the default if neither hints nor priorities choose
-    /// another.
+    /// Makes a list with one model, which is also the default if neither hints nor priorities
+    /// choose another one.
     pub fn new(model: Arc<dyn Model>, ratings: Ratings) -> Self {
         Self {
             first: (model, ratings),
@@ -40,16 +40,16 @@ impl ModelList {
         self
     }
 
-    /// Chooses a model: the first hint that is part of a model's name, whatever its case, decides.
-    /// Between several such models, and if no hint fits, the priorities decide. Where they do not,
-    /// the order of the list does.
+    /// Chooses a model. The first hint that is contained in the name of a model, ignoring case,
+    /// decides. If it is contained in several names, or no hint matches, the priorities decide. If
+    /// these are equal, the first model in the list is chosen.
     pub fn choose(&self, preferences: Option<&ModelPreferences>) -> &Arc<dyn Model> {
         let hints = preferences.and_then(|preferences| preferences.hints.as_ref());
         let names = hints
             .into_iter()
             .flatten()
             .filter_map(|hint| hint.name.as_ref());
-        // sampling: hints are evaluated in order, and the first that fits is taken.
+        // sampling: hints are evaluated in order, and the first match is used.
         for name in names {
             let name = name.to_lowercase();
             let fits = |model: &dyn Model| model.name().to_lowercase().contains(&name);
@@ -84,7 +84,7 @@ fn score(preferences: Option<&ModelPreferences>, ratings: &Ratings) -> f64 {
         return 0.0;
     };
     let weigh = |priority: Option<f64>, rating: f64| {
-        // What a server sends may be any number, and NaN compares to nothing.
+        // A server may send any number, and comparisons with NaN are always false.
         let in_range = |number: f64| {
             if number.is_nan() {
                 0.0

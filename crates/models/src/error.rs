@@ -6,85 +6,85 @@ use turnbuckle_transport::http::client::HttpError;
 
 use crate::format::AnswerError;
 
-/// Why a model gave no answer, or no whole one. No message holds the API key.
+/// Why a model gave no answer, or an incomplete one. No message contains the API key.
 ///
-/// Use [`is_transient`](Self::is_transient) to decide whether to try again, and [`hint`](Self::hint) to
+/// Use [`is_transient`](Self::is_transient) to decide whether to retry, and [`hint`](Self::hint) to
 /// tell the user what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The API does not know the key, or the key may not use the model (status 401 or 403).
+    /// The API does not accept the key, or the key has no access to the model (status 401 or 403).
     #[error("{api} refused the API key (status {status}): {message}")]
     Unauthorized {
-        /// Where the request went.
+        /// The URL of the API.
         api: String,
         /// The HTTP status.
         status: u16,
         /// The message of the API.
         message: String,
     },
-    /// The API needs a key, and no key was given.
+    /// The API requires a key, and no key was given.
     #[error("{api} needs an API key; set one")]
     NoKey {
-        /// Where the request went.
+        /// The URL of the API.
         api: String,
     },
-    /// The API does not know the model, or there is no such API at the address (status 404).
+    /// The API does not know the model, or there is no such API at the URL (status 404).
     #[error("{api} does not know model `{model}`: {message}")]
     UnknownModel {
-        /// Where the request went.
+        /// The URL of the API.
         api: String,
         /// The name of the model.
         model: String,
         /// The message of the API.
         message: String,
     },
-    /// Too many requests or tokens, or no credit (status 429).
+    /// There were too many requests or tokens, or there is no credit left (status 429).
     #[error("{api} refuses requests for now, because of a rate or spending limit: {message}")]
     RateLimited {
-        /// Where the request went.
+        /// The URL of the API.
         api: String,
         /// The message of the API.
         message: String,
-        /// When to come back, if the API says so.
+        /// How long to wait, if the API says so.
         retry_after: Option<Duration>,
-        /// Whether waiting does not help, because credit is used up.
+        /// Whether waiting does not help, because the credit is used up.
         is_spent: bool,
     },
     /// The API failed (status 408, or 500 and above).
     #[error("{api} failed with status {status}: {message}")]
     Unavailable {
-        /// Where the request went.
+        /// The URL of the API.
         api: String,
         /// The HTTP status.
         status: u16,
         /// The message of the API.
         message: String,
-        /// When to come back, if the API says so.
+        /// How long to wait, if the API says so.
         retry_after: Option<Duration>,
     },
-    /// The API does not take the request (another status).
+    /// The API refused the request (any other error status).
     #[error("{api} refused the request with status {status}: {message}")]
     Refused {
-        /// Where the request went.
+        /// The URL of the API.
         api: String,
         /// The HTTP status.
         status: u16,
         /// The message of the API.
         message: String,
     },
-    /// No HTTP answer came.
+    /// There was no HTTP response.
     #[error("no answer from {api}")]
     Http {
-        /// Where the request went.
+        /// The URL of the API.
         api: String,
         /// The cause.
         source: Box<HttpError>,
     },
-    /// The answer broke off in the middle.
+    /// The answer ended before it was complete.
     #[error("the answer of {api} broke off: {reason}")]
     BrokenOff {
-        /// Where the request went.
+        /// The URL of the API.
         api: String,
         /// What is missing, or the message of the API.
         reason: String,
@@ -94,43 +94,43 @@ pub enum ModelError {
     /// The API sent nothing for too long.
     #[error("{api} sent nothing for {} s", limit.as_secs())]
     Silent {
-        /// Where the request went.
+        /// The URL of the API.
         api: String,
-        /// How long was waited.
+        /// The time limit.
         limit: Duration,
     },
     /// The answer is longer than the limit.
     #[error("the answer of {api} is longer than {limit} bytes")]
     TooLong {
-        /// Where the request went.
+        /// The URL of the API.
         api: String,
-        /// The most bytes.
+        /// The limit in bytes.
         limit: usize,
     },
     /// The answer does not have the format of this API.
     #[error("{api} did not answer as its format says")]
     Answer {
-        /// Where the request went.
+        /// The URL of the API.
         api: String,
         /// The problem.
         source: AnswerError,
     },
-    /// A key would be sent unencrypted over the network.
+    /// The key would be sent unencrypted over the network.
     #[error("an API key is not sent to {api}, which is neither https nor this machine")]
     PlainHttp {
-        /// Where the request was to go.
+        /// The URL of the API.
         api: String,
     },
-    /// The name of a model does not say which provider has the model.
+    /// The name of the model does not tell its provider.
     #[error("unknown provider of model `{model}`")]
     UnknownPlace {
         /// The name.
         model: String,
     },
-    /// The name of a model is missing after the name of its provider.
+    /// The name of the model is missing after the name of its provider.
     #[error("`{model}` names no model")]
     NoName {
-        /// What was given.
+        /// The text that was given.
         model: String,
     },
     /// The provider of the model needs an API key, and no key was given.
@@ -138,10 +138,10 @@ pub enum ModelError {
     MissingKey {
         /// The name of the model.
         model: String,
-        /// The environment variable that it is looked for in.
+        /// The environment variable in which the key is looked for.
         variable: &'static str,
     },
-    /// The script has no more turns, or its next turn does not fit.
+    /// The script has no more turns, or its next turn does not match the conversation.
     #[error("script `{script}`: {reason}")]
     Script {
         /// The file.
@@ -152,7 +152,7 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// What the user can do about it, as a clause; `None` if nothing is known.
+    /// What the user can do about the error, as a clause. `None` if there is no advice.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Unauthorized { .. } | Self::NoKey { .. } => {
@@ -187,7 +187,7 @@ impl ModelError {
         })
     }
 
-    /// How long the API asks to be left alone, if it says so.
+    /// How long the API asks clients to wait, if it says so.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::RateLimited { retry_after, .. } | Self::Unavailable { retry_after, .. } => {
@@ -197,8 +197,9 @@ impl ModelError {
         }
     }
 
-    /// Whether the same request may succeed later: the API is busy or failed, or the network broke.
-    /// False for wrong keys, names and requests, and for an account without credit.
+    /// Whether the same request may succeed later, because the API is busy or failed, or the
+    /// network failed. Returns false for wrong keys, names and requests, and for an account without
+    /// credit.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::RateLimited { is_spent, .. } => !is_spent,

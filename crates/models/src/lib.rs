@@ -1,10 +1,10 @@
 //! Models for hosts of the Model Context Protocol.
 //!
 //! - [`mod@format`]: tool lists, requests and answers in the formats of OpenAI, Anthropic and Gemini.
-//! - [`Model`]: what a model is to a host, with streaming adapters for [`OpenAi`] (and every server
-//!   that speaks its chat completions) and [`Anthropic`], and [`Scripted`] for tests and demos;
-//!   [`open`] opens one by its name.
-//! - [`ModelList`]: which model is meant by the hints and priorities of a server.
+//! - [`Model`]: the interface of a model for hosts, with streaming adapters for [`OpenAi`] (and every
+//!   server with its Chat Completions API) and [`Anthropic`], and [`Scripted`] for tests and demos;
+//!   [`open`] opens a model by its name.
+//! - [`ModelList`]: chooses a model by the hints and priorities of a server.
 //! - [`sampling`]: answers to `sampling/createMessage`, within limits and reviewed by a user.
 //! - [`agent`]: a loop that lets a model work with tools.
 

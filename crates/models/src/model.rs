@@ -11,19 +11,20 @@ use crate::format::{Answer, Rewrite};
 
 /// A model that continues conversations.
 ///
-/// The conversation, its tools and its limits are those of the protocol's `sampling/createMessage`,
-/// so a server's request can be passed on as it is. Adapters: [`OpenAi`](crate::OpenAi),
-/// [`Anthropic`](crate::Anthropic), and [`Scripted`](crate::Scripted) for tests and demos.
+/// The conversation, its tools and its limits have the form of the protocol's
+/// `sampling/createMessage`, so a server's request can be passed on unchanged. The adapters are
+/// [`OpenAi`](crate::OpenAi), [`Anthropic`](crate::Anthropic), and [`Scripted`](crate::Scripted)
+/// for tests and demos.
 pub trait Model: Send + Sync {
-    /// The name of the model, by which hints choose it. It is shown to users and written into
-    /// answers.
+    /// The name of the model. Hints choose models by their names; the name is also shown to users
+    /// and included in answers.
     fn name(&self) -> &str;
 
-    /// Asks for the next turn, reports its parts as they come, and returns the whole.
+    /// Requests the next turn, reports its parts as they arrive, and returns the whole answer.
     ///
     /// # Errors
-    /// [`ModelError`] if there is no answer, or no whole one. [`ModelError::is_transient`] says
-    /// whether trying again may help, and [`ModelError::hint`] what the user can do.
+    /// [`ModelError`] if there is no answer, or an incomplete one. [`ModelError::is_transient`]
+    /// says whether retrying may help, and [`ModelError::hint`] what the user can do.
     ///
     /// # Cancel safety
     /// Dropping the future closes the connection to the API, which stops the model.
@@ -34,6 +35,7 @@ pub trait Model: Send + Sync {
     ) -> BoxFuture<'a, Result<Answer, ModelError>>;
 
     /// The parts of these tools that the model's API does not support, and how they are rewritten.
+    /// Defaults to none.
     fn rewrites(&self, tools: &[Tool]) -> Vec<Rewrite> {
         let _ = tools;
         Vec::new()
@@ -66,21 +68,22 @@ pub enum Delta<'a> {
     Text(&'a str),
     /// The model begins to write a tool call. Its arguments follow; the whole call is in the answer.
     Call {
-        /// Which call of this answer.
+        /// The index of the call in this answer.
         index: usize,
         /// The host's name of the tool.
         name: &'a str,
     },
     /// More of the arguments of a call, as JSON text that may be cut anywhere.
     Arguments {
-        /// Which call of this answer.
+        /// The index of the call in this answer.
         index: usize,
         /// The text.
         text: &'a str,
     },
-    /// The API was busy, and is asked again after a while. Nothing was reported before.
+    /// The API is busy, and the request is repeated after a pause. No part of the answer was
+    /// reported before.
     Waiting {
-        /// How long.
+        /// The pause.
         time: Duration,
         /// The message of the API.
         reason: &'a str,

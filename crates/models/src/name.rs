@@ -1,11 +1,11 @@
-//! Names that an API accepts, and the tool that each of them means.
+//! Converts the names of tools to names that an API accepts, and back.
 
 use std::collections::BTreeMap;
 
-/// Which names an API accepts.
+/// Determines which names an API accepts.
 #[derive(Debug)]
 pub(crate) struct NameRule {
-    /// The most characters.
+    /// The most characters of a name.
     pub(crate) max: usize,
     /// Whether a character is allowed in a name.
     pub(crate) allows: fn(char) -> bool,
@@ -41,19 +41,21 @@ impl ToolNames {
         told
     }
 
-    /// The host's name of a tool that the model names; the same name if the model made it up.
+    /// The host's name of a tool, from the model's name. A name that the model made up is returned
+    /// unchanged.
     pub fn host_name<'n>(&'n self, told: &'n str) -> &'n str {
         self.told.get(told).map_or(told, String::as_str)
     }
 
-    /// The name that the model knows; the same if the tool is not in the list any more.
+    /// The model's name of a tool, from the host's name. If the tool is no longer in the list, the
+    /// name is returned unchanged.
     pub fn model_name<'n>(&'n self, hosted: &'n str) -> &'n str {
         self.hosted.get(hosted).map_or(hosted, String::as_str)
     }
 }
 
-/// A similar name that the rule accepts and that is not taken: characters are replaced, and a
-/// changed name carries a hash, so that it stays the same from one list to the next.
+/// A similar name that the rule accepts and that is not in use: characters are replaced, and a
+/// changed name contains a hash, so that it is the same in every list.
 pub(crate) fn fitting(name: &str, rule: &NameRule, is_taken: impl Fn(&str) -> bool) -> String {
     let mut clean: String = name
         .chars()
@@ -73,7 +75,7 @@ pub(crate) fn fitting(name: &str, rule: &NameRule, is_taken: impl Fn(&str) -> bo
     }
     for round in 0_u32.. {
         let hash = hash(name, round);
-        // Head and tail stay readable: `search_a1b2c3d4_repositories`.
+        // The beginning and the end stay readable: `search_a1b2c3d4_repositories`.
         let room = rule.max.saturating_sub(hash.len() + 2);
         let (head, tail) = (room - room / 2, room / 2);
         let characters: Vec<char> = clean.chars().collect();
@@ -91,7 +93,7 @@ pub(crate) fn fitting(name: &str, rule: &NameRule, is_taken: impl Fn(&str) -> bo
     unreachable!("some of four billion names are free")
 }
 
-/// FNV-1a, for it must give the same names in every version of this program.
+/// FNV-1a. The result must be the same in every version of this program.
 fn hash(name: &str, round: u32) -> String {
     let seed = 0x811c_9dc5 ^ round;
     let hash = name.bytes().fold(seed, |hash, byte| {

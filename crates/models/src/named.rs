@@ -1,4 +1,4 @@
-//! Models by the names that people type.
+//! Opens models by the names that people type.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::error::ModelError;
 use crate::model::Model;
 use crate::scripted::Scripted;
 
-/// Where Ollama listens.
+/// The default URL of Ollama.
 const OLLAMA: &str = "http://localhost:11434/v1";
 
 /// Opens a model by its name, with the key from the environment.
@@ -20,7 +20,7 @@ const OLLAMA: &str = "http://localhost:11434/v1";
 /// | `ollama:NAME` | one of Ollama on this machine | `TURNBUCKLE_MODEL_KEY`, if it is set |
 /// | `scripted:FILE` | a script, see [`Scripted`] | |
 ///
-/// [`NamedModel`] is for models at other URLs, and for keys from elsewhere.
+/// Use [`NamedModel`] for models at other URLs, and for keys from other sources.
 ///
 /// ```
 /// use turnbuckle_models::{Model as _, open};
@@ -31,14 +31,15 @@ const OLLAMA: &str = "http://localhost:11434/v1";
 /// ```
 ///
 /// # Errors
-/// If the provider of the model is unknown, its key is missing, or the script cannot be read.
+/// [`ModelError`] if the provider of the model is unknown, its key is missing, or the script cannot
+/// be read.
 pub fn open(name: &str) -> Result<Arc<dyn Model>, ModelError> {
     let named = NamedModel::parse(name, None)?;
     let key = named.key_variable().and_then(ApiKey::from_environment);
     named.open(key, ApiSettings::new())
 }
 
-/// A model that was named, and not yet opened.
+/// A model that was named but not opened yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedModel {
     maker: Maker,
@@ -50,17 +51,18 @@ enum Maker {
     Anthropic,
     AnthropicAt(String),
     OpenAi,
-    /// A server that speaks the chat completions of OpenAI.
+    /// A server with the Chat Completions API of OpenAI.
     Compatible(String),
     Script,
 }
 
 impl NamedModel {
-    /// Reads a name, as [`open`] describes them. With the URL of an API, any name is one of a model
-    /// there; the API is that of Anthropic for `anthropic:NAME`, else the chat completions of OpenAI.
+    /// Parses a name as described for [`open`]. If the URL of an API is given, any name is accepted
+    /// for a model there. The API is Anthropic's for `anthropic:NAME`, and otherwise OpenAI's Chat
+    /// Completions.
     ///
     /// # Errors
-    /// If the provider of the model is unknown.
+    /// [`ModelError`] if the provider of the model is unknown.
     pub fn parse(model: &str, api: Option<&str>) -> Result<Self, ModelError> {
         let (maker, name) = match (model.split_once(':'), api) {
             (Some(("scripted", file)), None) => (Maker::Script, file),
@@ -71,7 +73,7 @@ impl NamedModel {
             (Some(("ollama", name)), api) => {
                 (Maker::Compatible(api.unwrap_or(OLLAMA).to_owned()), name)
             }
-            // The name of a model may have a colon: `qwen3:4b`.
+            // The name of a model may contain a colon: `qwen3:4b`.
             (_, Some(url)) => (Maker::Compatible(url.to_owned()), model),
             (_, None) if model.starts_with("claude-") => (Maker::Anthropic, model),
             (_, None) if is_of_openai(model) => (Maker::OpenAi, model),
@@ -88,13 +90,13 @@ impl NamedModel {
         Ok(Self { maker, name })
     }
 
-    /// The name at its API, or the file of a script.
+    /// The name of the model at its API, or the file of a script.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The environment variable for its key; `None` for a script. The key of a provider is sent to
-    /// that provider only: models at other URLs have a variable of their own.
+    /// The environment variable for its key; `None` for a script. The key of a provider is sent
+    /// only to that provider: models at other URLs have a separate variable.
     pub fn key_variable(&self) -> Option<&'static str> {
         Some(match self.maker {
             Maker::Anthropic => "ANTHROPIC_API_KEY",
@@ -104,7 +106,7 @@ impl NamedModel {
         })
     }
 
-    /// The account under which its key is kept: the provider, or the URL. `None` for a script.
+    /// The account under which its key is stored: the provider or the URL. `None` for a script.
     pub fn key_account(&self) -> Option<&str> {
         Some(match &self.maker {
             Maker::Anthropic => "anthropic",
@@ -114,10 +116,11 @@ impl NamedModel {
         })
     }
 
-    /// Opens it, with its key if it needs one.
+    /// Opens the model, with its key if it requires one.
     ///
     /// # Errors
-    /// If the key is missing, the URL or the settings cannot be used, or the script cannot be read.
+    /// [`ModelError`] if the key is missing, the URL or the settings are invalid, or the script
+    /// cannot be read.
     pub fn open(
         &self,
         key: Option<ApiKey>,
@@ -164,7 +167,7 @@ mod tests {
             ("gpt-5", None, "OPENAI_API_KEY", "openai", "gpt-5"),
             ("o3", None, "OPENAI_API_KEY", "openai", "o3"),
             ("ollama:qwen3:4b", None, elsewhere, OLLAMA, "qwen3:4b"),
-            // The keys of the makers stay with the makers.
+            // The key of a provider is used only at that provider.
             (
                 "openai:gpt-5",
                 here,

@@ -1,4 +1,5 @@
-//! A model that plays a script, for tests and demos: no network, no key, the same answer each time.
+//! A model that follows a script, for tests and demos: without a network or a key, and with the
+//! same answers each time.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -15,7 +16,7 @@ use crate::error::ModelError;
 use crate::format::{Answer, Usage};
 use crate::model::{Delta, Model};
 
-/// 16 MiB: a script is written by hand.
+/// 16 MiB: scripts are written by hand, and are shorter.
 const MAX_SCRIPT: u64 = 16 * 1024 * 1024;
 
 /// A model that answers with the turns of a script, one after the other.
@@ -72,7 +73,7 @@ impl Scripted {
     /// Reads a script from a file.
     ///
     /// # Errors
-    /// If there is no such file, it is too large, or a line of it is not a turn.
+    /// [`ModelError::Script`] if the file does not exist or is too large, or a line is not a valid turn.
     pub fn open(path: &Path) -> Result<Self, ModelError> {
         let script = path.display().to_string();
         let failed = |reason: String| ModelError::Script {
@@ -87,10 +88,10 @@ impl Scripted {
         Self::parse(script.clone(), &text)
     }
 
-    /// Reads a script. The name is used in errors.
+    /// Parses a script. The name is used in errors.
     ///
     /// # Errors
-    /// If a line is not a turn.
+    /// [`ModelError::Script`] if a line is not a valid turn.
     pub fn parse(name: impl Into<String>, script: &str) -> Result<Self, ModelError> {
         let name = name.into();
         let mut left = VecDeque::new();
@@ -111,7 +112,7 @@ impl Scripted {
         })
     }
 
-    /// How many turns were not played yet.
+    /// How many turns have not been used yet.
     pub fn remaining(&self) -> usize {
         self.turns.lock().left.len()
     }
@@ -164,7 +165,7 @@ impl Model for Scripted {
     }
 }
 
-/// The answer of a turn, reported word by word.
+/// Makes the answer of a turn, and reports it word by word.
 fn answer_of(
     text: Option<String>,
     calls: Vec<ScriptedCall>,
@@ -199,7 +200,7 @@ fn answer_of(
     Answer::new("scripted", content, stop, usage)
 }
 
-/// A text with what was said before in the places for it.
+/// Fills in the placeholders of a text from the conversation.
 fn filled(text: &str, params: &CreateMessageRequestParams) -> String {
     let last = |find: fn(&SamplingMessage) -> Option<String>| {
         params
@@ -229,7 +230,7 @@ fn filled(text: &str, params: &CreateMessageRequestParams) -> String {
         .replace("{{result}}", &last(result))
 }
 
-/// All text of a message, that of tool results too.
+/// All text of a message, including that of tool results.
 fn text_of(message: &SamplingMessage) -> String {
     let texts = message.content.iter().map(|content| match content {
         SamplingContent::ToolResult(result) => blocks(&result.content),

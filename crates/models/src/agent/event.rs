@@ -7,24 +7,24 @@ use turnbuckle_protocol::{CallToolResult, ProgressNotificationParams, StopReason
 use crate::format::{Answer, Rewrite};
 use crate::model::Delta;
 
-/// Something that happened in an agent's run, for a user interface or a log.
-/// [`Agent::run`](super::Agent::run) reports it.
+/// An event of an agent's run, for a user interface or a log. [`Agent::run`](super::Agent::run)
+/// reports it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// The model's API does not take a part of a tool, which is written in another way. Once for
-    /// each run, before the first round.
+    /// The model's API does not support a part of a tool, so that part was rewritten. It is
+    /// reported once for each run, before the first round.
     Rewritten(&'a Rewrite),
-    /// The model is asked, in this round.
+    /// The model is asked for its next answer.
     Asked {
-        /// How often in this run, counted from 1.
+        /// The number of the round in this run, counted from 1.
         round: usize,
     },
-    /// A part of the model's answer, as it is written. Show it at once.
+    /// A part of the model's answer, reported as soon as it arrives. Show it immediately.
     Delta(Delta<'a>),
-    /// The model's whole answer, with its calls and the tokens that were used.
+    /// The model's whole answer, with its tool calls and the number of tokens used.
     Answered(&'a Answer),
-    /// A tool is called. It may still be denied by the policy or the user.
+    /// A tool is being called. The policy or the user may still deny the call.
     Calling(&'a ToolUseContent),
     /// A call reports progress.
     Progress {
@@ -33,7 +33,7 @@ pub enum Event<'a> {
         /// The server's message.
         progress: &'a ProgressNotificationParams,
     },
-    /// A call is done.
+    /// A call has ended.
     Called {
         /// The call.
         call: &'a ToolUseContent,
@@ -44,20 +44,20 @@ pub enum Event<'a> {
     },
 }
 
-/// How a run ended, without an error. The conversation can be continued in every case.
+/// How a run ended without an error. The conversation can be continued in every case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AgentOutcome {
-    /// The model is done, for this reason.
+    /// The model has finished, for this reason.
     Done(StopReason),
-    /// The model still wants to call tools, but was asked as often as one run allows.
+    /// The model wants to call more tools, but the run has reached its limit of rounds.
     RoundLimit {
-        /// The most rounds of one run.
+        /// The limit of rounds of one run.
         limit: usize,
     },
     /// The run has used up its tokens. The results of the last calls are in the conversation.
     TokenLimit {
-        /// The most tokens of one run.
+        /// The limit of tokens of one run.
         limit: u64,
     },
     /// The run was stopped with a [`Stop`](super::Stop).

@@ -1,6 +1,7 @@
-//! A loop that lets a model work with tools: messages in, model, tool calls, results, until done.
+//! The loop of an agent: it sends messages to a model, calls the tools that the model chooses, and
+//! sends their results, until the model has finished.
 //!
-//! Use [`Agent`] as it is, or write a loop of your own from [`Model`](crate::Model) and [`Tools`].
+//! Use [`Agent`], or write your own loop with [`Model`](crate::Model) and [`Tools`].
 
 mod event;
 mod race;

@@ -1,10 +1,10 @@
-//! Waiting for work, or for a stop.
+//! Waits for work, or for a stop.
 
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// The outcome of the work, unless the other future is ready before it.
+/// Returns the output of the work, or `None` if `stopped` is ready first.
 pub(super) async fn unless<T>(
     stopped: impl Future<Output = ()>,
     work: impl Future<Output = T>,

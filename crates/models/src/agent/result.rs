@@ -1,12 +1,12 @@
-//! The result of a tool call, as the model gets it.
+//! Converts the result of a tool call for the model.
 
 use serde_json::Value;
 use turnbuckle_protocol::{CallToolResult, ContentBlock, ToolResultContent};
 
-/// 4 MiB of base64 in one piece: the APIs take pictures of about that size.
+/// 4 MiB of base64 for one media part. The APIs accept pictures of about that size.
 const MAX_MEDIA: usize = 4 * 1024 * 1024;
 
-/// A result as a piece of the conversation, with at most so many bytes of text.
+/// A result in the form for the conversation, with at most this many bytes of text.
 pub(super) fn told(id: &str, result: &CallToolResult, max_text: usize) -> ToolResultContent {
     let mut left = max_text;
     let mut content: Vec<_> = result
@@ -14,7 +14,7 @@ pub(super) fn told(id: &str, result: &CallToolResult, max_text: usize) -> ToolRe
         .iter()
         .map(|block| shortened(block, &mut left))
         .collect();
-    // Servers repeat structured content as text; only where they do not is it needed here.
+    // Servers repeat structured content as text, so it is needed here only if they do not.
     if content.is_empty()
         && let Some(structured) = &result.structured_content
     {

@@ -1,4 +1,4 @@
-//! The tool calls of one answer.
+//! Runs the tool calls of one answer.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -15,14 +15,14 @@ use super::stop::Stop;
 use super::tools::{ToolCall, Tools};
 use crate::format::unreadable_arguments;
 
-/// The events of several calls at the same time.
+/// Reports events of several concurrent calls.
 pub(super) type Report<'a> = Mutex<&'a mut (dyn FnMut(Event<'_>) + Send)>;
 
-/// A call under way: dropping it cancels the call.
+/// A running call. Dropping it cancels the call.
 type Running<'a> = Pin<Box<dyn Future<Output = CallToolResult> + Send + 'a>>;
 
-/// Calls tools, at most so many at a time, and gives their results in the order of the calls. What
-/// was not done when the run was stopped has a result that says so.
+/// Calls tools, with a limit on concurrent calls, and returns their results in the order of the
+/// calls. A call that had not finished when the run was stopped gets a result that says so.
 pub(super) async fn call_all(
     tools: &Arc<dyn Tools>,
     known: &[String],
@@ -54,7 +54,7 @@ pub(super) async fn call_all(
             if running.is_empty() && next == calls.len() {
                 return Poll::Ready(());
             }
-            // When a call has ended another may start, which has to be polled too.
+            // When a call has ended, another may start, which must be polled too.
             if running.len() == before || next == calls.len() {
                 return Poll::Pending;
             }

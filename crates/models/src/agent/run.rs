@@ -1,4 +1,4 @@
-//! The loop.
+//! `Agent`: the loop of a model with tools.
 
 use std::sync::Arc;
 
@@ -17,20 +17,20 @@ use crate::error::ModelError;
 use crate::format::Usage;
 use crate::model::{Delta, Model};
 
-/// 8,192 tokens of one answer.
+/// At most 8,192 tokens in one answer.
 const MAX_TOKENS: u64 = 8192;
 
-/// 32 rounds of one run: long work needs a dozen, and a model that goes in circles is stopped.
+/// At most 32 rounds in one run. Long tasks need a dozen; the limit stops a model that goes in circles.
 const MAX_ROUNDS: usize = 32;
 
-/// 8 calls at the same time.
+/// At most 8 concurrent calls.
 const MAX_PARALLEL: usize = 8;
 
-/// 256 KiB of text of one result: about 64,000 tokens, a third of what the larger models read.
+/// 256 KiB of text of one result: about 64,000 tokens, a third of what the larger models can read.
 const MAX_RESULT: usize = 256 * 1024;
 
-/// A model with tools: asks the model, calls the tools that it chooses, and repeats this until the
-/// model is done.
+/// A model with tools. It asks the model, calls the tools that the model chooses, and repeats this
+/// until the model has finished.
 ///
 /// ```
 /// # use futures_core::future::BoxFuture;
@@ -76,9 +76,9 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// A model with these tools: 32 rounds, 8 calls at the same time, 8,192 tokens an answer, and
-    /// 256 KiB of text of one result, unless set. The `turnbuckle` crate has `HostTools` for the
-    /// tools of a host; implement [`Tools`] for others.
+    /// Makes an agent with this model and these tools. The default limits are 32 rounds, 8
+    /// concurrent calls, 8,192 tokens per answer, and 256 KiB of text per result. The `turnbuckle`
+    /// crate has `HostTools` for the tools of a host; implement [`Tools`] for others.
     pub fn new(model: impl Model + 'static, tools: impl Tools + 'static) -> Self {
         Self {
             model: Arc::new(model),
@@ -99,14 +99,14 @@ impl Agent {
     }
 
     /// Sets the system prompt, which the model reads before the conversation. By default there is
-    /// none. The instructions of servers are not added by themselves.
+    /// none. The instructions of servers are not added automatically.
     pub fn with_system_prompt(mut self, prompt: impl Into<String>) -> Self {
         self.system_prompt = Some(prompt.into());
         self
     }
 
-    /// Sets the most tokens of one answer. Defaults to 8,192. An answer that reaches it ends with
-    /// [`StopReason::MaxTokens`].
+    /// Sets the most tokens of one answer. Defaults to 8,192. An answer that reaches the limit ends
+    /// with [`StopReason::MaxTokens`].
     pub fn with_max_tokens(mut self, tokens: u64) -> Self {
         self.max_tokens = tokens;
         self
@@ -119,42 +119,42 @@ impl Agent {
         self
     }
 
-    /// Sets how many tools of one answer run at the same time. Defaults to 8; 1 runs them in the
-    /// model's order.
+    /// Sets how many tools of one answer run at the same time. Defaults to 8. With 1 they run in
+    /// the model's order.
     pub fn with_max_parallel_calls(mut self, calls: usize) -> Self {
         self.max_parallel = calls;
         self
     }
 
-    /// Sets how much text of one result the model reads, in bytes. Defaults to 256 KiB; the rest is
+    /// Sets how many bytes of text of one result the model reads. Defaults to 256 KiB; the rest is
     /// cut off.
     pub fn with_max_result_bytes(mut self, bytes: usize) -> Self {
         self.max_result = bytes;
         self
     }
 
-    /// Sets the most tokens, read and written, of one run. It ends after the answer that passes it,
-    /// with [`AgentOutcome::TokenLimit`]. By default there is no limit.
+    /// Sets the most input and output tokens of one run. The run ends after the answer that exceeds
+    /// the limit, with [`AgentOutcome::TokenLimit`]. By default there is no limit.
     pub fn with_token_budget(mut self, tokens: u64) -> Self {
         self.token_budget = Some(tokens);
         self
     }
 
-    /// The model that is asked, for example to show its name.
+    /// The model of this agent, for example to show its name.
     pub fn model(&self) -> &Arc<dyn Model> {
         &self.model
     }
 
-    /// Runs a conversation of this one prompt until the model is done, and returns how it ended.
-    /// `report` receives the model's text and calls as events. [`run`](Self::run) is for
-    /// conversations with several prompts, and can be stopped.
+    /// Runs a new conversation with this prompt until the model has finished, and returns how it
+    /// ended. `report` receives the model's text and calls as events. Use [`run`](Self::run) for
+    /// conversations with several prompts, or to stop a run.
     ///
     /// # Errors
     /// [`ModelError`] if the model gives no answer. A tool that fails is not an error: the model
-    /// reads the failure.
+    /// gets the failure as a result.
     ///
     /// # Cancel safety
-    /// Dropping the future stops the model and cancels open calls.
+    /// Dropping the future stops the model and cancels running calls.
     pub async fn ask(
         &self,
         prompt: &str,
@@ -164,18 +164,18 @@ impl Agent {
         self.run(&mut conversation, &Stop::new(), &mut report).await
     }
 
-    /// Continues a conversation, whose last message is the user's, until the model is done.
+    /// Continues a conversation, whose last message must be the user's, until the model has finished.
     ///
-    /// New messages are added to the conversation, which is valid at every time: each call in it has
-    /// its result, also when the run is stopped or fails.
+    /// New messages are added to the conversation. It is valid at any time: each call in it has its
+    /// result, even if the run is stopped or fails.
     ///
     /// # Errors
-    /// If the model gives no answer. The rounds before are in the conversation; running again asks
-    /// the model again.
+    /// [`ModelError`] if the model gives no answer. The earlier rounds are in the conversation;
+    /// running it again asks the model again.
     ///
     /// # Cancel safety
-    /// Dropping the future stops the model and cancels open calls. The round that it was in is not
-    /// in the conversation then; [`Stop`] keeps its messages.
+    /// Dropping the future stops the model and cancels running calls. The conversation then does
+    /// not contain the unfinished round; use [`Stop`] to keep its messages.
     pub async fn run(
         &self,
         conversation: &mut Vec<SamplingMessage>,
@@ -205,7 +205,7 @@ impl Agent {
             };
             let answered = unless(stop.stopped(), self.model.answer(&params, &mut heard)).await;
             let Some(answer) = answered else {
-                // What was already said was seen, and the next turn may speak of it.
+                // The user has seen this text, and the next turn may refer to it.
                 if !partial.is_empty() {
                     conversation.push(SamplingMessage::assistant(partial));
                 }
@@ -246,7 +246,7 @@ impl Agent {
     }
 }
 
-/// A turn of the model; none if it said nothing.
+/// The model's turn as a message; `None` if it said nothing.
 fn message(content: Vec<SamplingContent>) -> Option<SamplingMessage> {
     let mut content = content.into_iter();
     let mut message = SamplingMessage::assistant(content.next()?);

@@ -1,9 +1,9 @@
-//! Stopping a run from outside.
+//! Stops a run from outside.
 
 use tokio::sync::watch;
 
-/// Stops a run of an [`Agent`](super::Agent) from outside, such as by a button. Clones stop the
-/// same run. Unlike dropping the run, it keeps what was said so far in the conversation.
+/// Stops a run of an [`Agent`](super::Agent) from outside, for example with a button. Clones stop
+/// the same run. Unlike dropping the run, this keeps the text so far in the conversation.
 #[derive(Clone, Debug)]
 pub struct Stop(watch::Sender<bool>);
 
@@ -19,7 +19,7 @@ impl Stop {
         Self(watch::Sender::new(false))
     }
 
-    /// Stops the run: the request to the model is given up, and open calls are cancelled. It does
+    /// Stops the run: the request to the model is cancelled, and so are running calls. This does
     /// not wait for the run to end.
     pub fn stop(&self) {
         self.0.send_replace(true);
@@ -33,7 +33,7 @@ impl Stop {
     /// Waits until the run is stopped.
     pub async fn stopped(&self) {
         let mut receiver = self.0.subscribe();
-        // The sender is here, so it cannot be gone.
+        // `self` has the sender, so the channel cannot be closed.
         let _ = receiver.wait_for(|is_stopped| *is_stopped).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Messages of Anthropic.
+//! The Messages API of Anthropic.
 
 use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{CreateMessageRequestParams, Tool};
@@ -11,22 +11,22 @@ use crate::error::ModelError;
 use crate::format::{Answer, Format, Rewrite};
 use crate::model::{Delta, Model};
 
-/// Where Anthropic itself is.
+/// The URL of Anthropic's API.
 const ANTHROPIC: &str = "https://api.anthropic.com";
 
 /// The version of the API that requests and events are written for.
 const VERSION: &str = "2023-06-01";
 
-/// A model behind the messages of Anthropic.
+/// A model that is accessed through Anthropic's Messages API.
 pub struct Anthropic {
     asking: Asking,
 }
 
 impl Anthropic {
-    /// A model of Anthropic.
+    /// Makes a model of Anthropic.
     ///
     /// # Errors
-    /// If the key or the settings cannot be used.
+    /// [`ModelError`] if the key or the settings are invalid.
     pub fn new(
         model: impl Into<String>,
         key: ApiKey,
@@ -35,11 +35,11 @@ impl Anthropic {
         Self::compatible(ANTHROPIC, model, Some(key), settings)
     }
 
-    /// A model of another server with the same API. The URL is the part before `/v1/messages`.
+    /// Makes a model of another server with the same API. The URL is the part before `/v1/messages`.
     ///
     /// # Errors
-    /// If the URL, the key or the settings cannot be used, or the key would be sent without TLS to
-    /// another machine.
+    /// [`ModelError`] if the URL, the key or the settings are invalid, or the key would be sent
+    /// without TLS to another machine.
     pub fn compatible(
         url: &str,
         model: impl Into<String>,

@@ -1,4 +1,4 @@
-//! The events of a message of Anthropic, put together.
+//! Assembles a message of Anthropic from its events.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::reader::{Assembly, Fault, MAX_ANSWER, reported};
 use crate::format::{Answer, ToolList, Usage, anthropic_stop_reason};
 use crate::model::Delta;
 
-/// 1,024 blocks of one answer.
+/// At most 1,024 blocks in one answer.
 const MAX_BLOCKS: usize = 1024;
 
 pub(super) struct Events {
@@ -31,7 +31,7 @@ enum Block {
         name: String,
         arguments: String,
     },
-    /// Thinking, and what else is not for the conversation.
+    /// Thinking, and other blocks that are not part of the conversation.
     Other,
 }
 
@@ -136,7 +136,7 @@ impl Events {
         let input = count("input_tokens")
             .saturating_add(count("cache_creation_input_tokens"))
             .saturating_add(count("cache_read_input_tokens"));
-        // The counts of later events are sums, not additions.
+        // The counts of later events are totals, not increments.
         self.usage = Usage::new(
             self.usage.input_tokens.max(input),
             self.usage.output_tokens.max(count("output_tokens")),
@@ -185,7 +185,7 @@ impl Assembly for Events {
                 self.has_ended = true;
                 return Ok(true);
             }
-            // `ping`, the ends of blocks, and events to come.
+            // `ping`, the ends of blocks, and unknown events.
             _ => {}
         }
         Ok(false)

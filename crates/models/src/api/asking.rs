@@ -12,7 +12,7 @@ use crate::error::ModelError;
 use crate::format::{Answer, Format, Rewrite, ToolList};
 use crate::model::Delta;
 
-/// One model of an API.
+/// A model with its endpoint and settings.
 pub(super) struct Asking {
     pub(super) model: String,
     format: Format,
@@ -30,8 +30,8 @@ impl Asking {
         }
     }
 
-    /// Writes the request, sends it, and reads the answer as it comes. `complete` adds to the body what
-    /// is said to this API alone, and `assembly` puts its events together.
+    /// Writes and sends the request, and reads the streamed answer. `complete` adds the members
+    /// that only this API needs to the body, and `assembly` assembles its events.
     pub(super) async fn ask<A: Assembly>(
         &self,
         params: &CreateMessageRequestParams,

@@ -14,16 +14,16 @@ use super::refusal;
 use crate::error::ModelError;
 use crate::model::Delta;
 
-/// 5 min without a byte: a local model may be loaded from disk before it writes the first word.
+/// 5 min without a byte. A local model may have to be loaded from disk before it writes the first word.
 const SILENCE: Duration = Duration::from_mins(5);
 
-/// 2 more attempts, as the makers of the APIs do in their own clients.
+/// 2 more attempts, like the official clients of the APIs.
 const RETRIES: u32 = 2;
 
-/// 60 s: an API that says to come back later than this is not waited for.
+/// 60 s: if an API asks to wait longer than this, the request is not retried.
 const MAX_WAIT: Duration = Duration::from_mins(1);
 
-/// 500 ms before the second attempt where the API says nothing, and twice as long before the third.
+/// 500 ms before the second attempt if the API names no time, and twice as long before the third.
 const BACK_OFF: Duration = Duration::from_millis(500);
 
 /// Settings for requests to a model API: proxies, time limits, retries.
@@ -47,13 +47,13 @@ impl Default for ApiSettings {
 }
 
 impl ApiSettings {
-    /// The default settings: 5 minutes for each part of an answer, and two more attempts if the API
-    /// is busy.
+    /// Makes the default settings: 5 minutes for each part of an answer, and two more attempts if
+    /// the API is busy.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the proxies and certificates for reaching the API.
+    /// Sets the proxies and certificates for connecting to the API.
     pub fn with_agent(mut self, agent: AgentSettings) -> Self {
         self.agent = agent;
         self
@@ -65,7 +65,7 @@ impl ApiSettings {
         self
     }
 
-    /// Sets how many more attempts a busy API gets.
+    /// Sets how many more attempts are made if the API is busy.
     pub fn with_retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self
@@ -79,8 +79,8 @@ impl ApiSettings {
     }
 }
 
-/// The URL of requests: the path is before the query of the base, and not twice if the base has it
-/// already, as people copy it.
+/// The URL for requests. The path is inserted before the query of the base URL, and not repeated if
+/// the base URL already ends with it, because people often copy the full URL.
 fn url(base: &str, path: &str) -> String {
     let (place, query) = base.split_at(base.find('?').unwrap_or(base.len()));
     let place = place.trim_end_matches('/');
@@ -93,7 +93,7 @@ fn url(base: &str, path: &str) -> String {
     format!("{}/{path}{query}", place.trim_end_matches('/'))
 }
 
-/// A URL without its user and its query, for messages.
+/// Removes the user and the query from a URL, for messages.
 fn without_secrets(url: &str) -> String {
     let place = url.split(['?', '#']).next().unwrap_or(url);
     let (scheme, rest) = match place.split_once("://") {
@@ -110,11 +110,11 @@ fn without_secrets(url: &str) -> String {
 pub(super) enum KeyHeader {
     /// `Authorization: Bearer`.
     Bearer,
-    /// A header that holds the key alone.
+    /// A header that contains only the key.
     Named(&'static str),
 }
 
-/// One address of an API, with its key.
+/// The URL of an API, with its key.
 pub(super) struct Endpoint {
     agent: Agent,
     address: Address,
@@ -174,7 +174,7 @@ impl Endpoint {
         self
     }
 
-    /// The API for messages: its address without a query.
+    /// The name of the API for messages: its URL without a query.
     pub(super) fn name(&self) -> String {
         self.address.to_string()
     }
@@ -183,7 +183,7 @@ impl Endpoint {
         self.key.is_some()
     }
 
-    /// The message of the API, without the key.
+    /// A text of the API, with the key masked.
     pub(super) fn masked(&self, text: &str) -> String {
         match &self.key {
             Some(key) => key.masked(text),
@@ -202,7 +202,7 @@ impl Endpoint {
         }
     }
 
-    /// Sends a request until it is taken: again after a pause where the API is busy.
+    /// Sends a request, and repeats it after a pause if the API is busy.
     pub(super) async fn send(
         &self,
         model: &str,

@@ -7,8 +7,8 @@ use zeroize::Zeroizing;
 /// The text that replaces a key in logs and errors.
 const MASK: &str = "***";
 
-/// The key of an API: never shown by `Debug`, wiped when it is dropped, and taken out of everything
-/// that the API says.
+/// The key of an API. `Debug` never shows it, it is wiped when it is dropped, and it is masked in
+/// all texts of the API.
 ///
 /// ```
 /// use turnbuckle_models::ApiKey;
@@ -19,13 +19,13 @@ const MASK: &str = "***";
 pub struct ApiKey(Zeroizing<String>);
 
 impl ApiKey {
-    /// A key from a store. White space around it, as at the end of a file, is removed.
+    /// Wraps a key. White space around it, as at the end of a file, is removed.
     pub fn new(key: impl Into<String>) -> Self {
         let key = Zeroizing::new(key.into());
         Self(Zeroizing::new(key.trim().to_owned()))
     }
 
-    /// The key in an environment variable, if that is set and not empty.
+    /// Reads the key from an environment variable. Returns `None` if the variable is unset or empty.
     pub fn from_environment(variable: &str) -> Option<Self> {
         let key = std::env::var(variable).ok().map(Self::new)?;
         (!key.0.is_empty()).then_some(key)
@@ -35,7 +35,7 @@ impl ApiKey {
         &self.0
     }
 
-    /// A text without the key, or the longer part of it that an API may quote.
+    /// Masks the key in a text, and also long parts of it that an API may quote.
     pub(super) fn masked(&self, text: &str) -> String {
         if self.0.is_empty() {
             return text.to_owned();

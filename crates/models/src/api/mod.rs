@@ -1,4 +1,4 @@
-//! Adapters that speak to model APIs over HTTP.
+//! Adapters for model APIs over HTTP.
 
 mod anthropic;
 mod anthropic_stream;

@@ -1,4 +1,4 @@
-//! Chat completions of OpenAI, and of servers that speak the same.
+//! The Chat Completions API of OpenAI and compatible servers.
 
 use futures_core::future::BoxFuture;
 use serde_json::{Value, json};
@@ -12,11 +12,11 @@ use crate::error::ModelError;
 use crate::format::{Answer, Format, Rewrite};
 use crate::model::{Delta, Model};
 
-/// Where OpenAI itself is.
+/// The URL of OpenAI's API.
 const OPENAI: &str = "https://api.openai.com/v1";
 
-/// A model behind the chat completions of OpenAI, or of a server that speaks the same: Ollama,
-/// llama.cpp, vLLM and others.
+/// A model that is accessed through the Chat Completions API of OpenAI or of a compatible server
+/// such as Ollama, llama.cpp or vLLM.
 ///
 /// ```
 /// use turnbuckle_models::{ApiSettings, Model, OpenAi};
@@ -31,10 +31,10 @@ pub struct OpenAi {
 }
 
 impl OpenAi {
-    /// A model of OpenAI.
+    /// Makes a model of OpenAI.
     ///
     /// # Errors
-    /// If the key or the settings cannot be used.
+    /// [`ModelError`] if the key or the settings are invalid.
     pub fn new(
         model: impl Into<String>,
         key: ApiKey,
@@ -45,12 +45,12 @@ impl OpenAi {
         Ok(model)
     }
 
-    /// A model of another server. The URL is the part before `/chat/completions`, often ending in
-    /// `/v1`.
+    /// Makes a model of another server. The URL is the part before `/chat/completions`, which often
+    /// ends with `/v1`.
     ///
     /// # Errors
-    /// If the URL, the key or the settings cannot be used, or the key would be sent without TLS to
-    /// another machine.
+    /// [`ModelError`] if the URL, the key or the settings are invalid, or the key would be sent
+    /// without TLS to another machine.
     pub fn compatible(
         url: &str,
         model: impl Into<String>,
@@ -61,12 +61,12 @@ impl OpenAi {
         let endpoint = Endpoint::open(url, "chat/completions", key, settings)?;
         Ok(Self {
             asking: Asking::new(model.into(), Format::OpenAiChat, endpoint),
-            // The name that all servers know. OpenAI's newer models want another.
+            // The name that all servers support. OpenAI's newer models require another one.
             limit_name: "max_tokens",
         })
     }
 
-    /// Settings for this API only.
+    /// Adds the members that only this API needs.
     fn complete(&self, body: &mut Value) {
         body["stream_options"] = json!({"include_usage": true});
         if let Some(body) = body.as_object_mut()

@@ -1,4 +1,4 @@
-//! The chunks of a chat completion, put together.
+//! Assembles a chat completion from its chunks.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use super::reader::{Assembly, Fault, MAX_ANSWER, reported};
 use crate::format::{Answer, ToolList, Usage, openai_arguments, openai_stop_reason};
 use crate::model::Delta;
 
-/// 256 calls of one answer; a model that writes more does not stop by itself.
+/// At most 256 calls in one answer. A model that writes more does not stop by itself.
 const MAX_CALLS: usize = 256;
 
-/// Numbers for calls whose server gives them no id.
+/// Numbers for calls that get no id from their server.
 static UNNAMED: AtomicU64 = AtomicU64::new(1);
 
 pub(super) struct Chunks {
@@ -84,8 +84,8 @@ impl Chunks {
         Ok(())
     }
 
-    /// Where the call is that a part belongs to. Some servers give calls no index, or all the same;
-    /// another id begins another call then. Without an id, a name does.
+    /// The position of the call that a chunk belongs to. Some servers send no index, or the same
+    /// one for all calls; then a new id begins a new call. Without ids, a name begins a new call.
     fn place(&mut self, index: Option<u64>, id: &str, is_named: bool) -> Result<usize, Fault> {
         let calls = &self.calls;
         let found = match index {
@@ -175,7 +175,7 @@ impl Assembly for Chunks {
         if !self.text.is_empty() {
             content.push(SamplingContent::text(self.text));
         }
-        // Some servers say `stop` where there are calls.
+        // Some servers send `stop` although there are calls.
         let stop = if self.calls.is_empty() || stop == StopReason::MaxTokens {
             stop
         } else {
@@ -183,7 +183,7 @@ impl Assembly for Chunks {
         };
         let mut ids = HashSet::new();
         for mut call in self.calls {
-            // Results are told apart by their ids.
+            // Results are matched by their ids, so ids must be unique.
             if call.id.is_empty() || !ids.insert(call.id.clone()) {
                 call.id = format!("call_{}", UNNAMED.fetch_add(1, Ordering::Relaxed));
             }

@@ -1,4 +1,4 @@
-//! Reads an answer while it is streamed.
+//! Reads a streamed answer.
 
 use std::time::Duration;
 
@@ -11,40 +11,41 @@ use crate::error::ModelError;
 use crate::format::{Answer, AnswerError, Format, ToolList};
 use crate::model::Delta;
 
-/// 4 MiB: an event holds a few words; only a tool call may come in one piece.
+/// 4 MiB: an event contains a few words; only a tool call may arrive in one large event.
 const MAX_EVENT: usize = 4 * 1024 * 1024;
 
-/// 32 MiB of one answer are kept; no model writes that much.
+/// At most 32 MiB of one answer are kept. No model writes that much.
 pub(super) const MAX_ANSWER: usize = 32 * 1024 * 1024;
 
-/// 100 ms for the end of a stream after its last event; a new connection takes about as long.
+/// 100 ms to wait for the end of a stream after its last event. Opening a new connection takes
+/// about as long.
 const MAX_FAREWELL: Duration = Duration::from_millis(100);
 
-/// The answer, assembled from a stream of events.
+/// Assembles an answer from a stream of events.
 pub(super) trait Assembly {
-    /// Takes an event. True if it was the last.
+    /// Handles an event. Returns true if it was the last one.
     fn take(
         &mut self,
         data: &str,
         report: &mut (dyn FnMut(Delta<'_>) + Send),
     ) -> Result<bool, Fault>;
 
-    /// The answer, when the stream has ended.
+    /// Returns the answer after the stream has ended.
     fn finish(self) -> Result<Answer, Fault>;
 }
 
-/// Why a stream is not a valid answer.
+/// Why a stream does not contain a valid answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// It ended too early, or an event cannot be read.
+    /// The stream ended too early, or an event cannot be parsed.
     BrokenOff(String),
-    /// The API reported an error in the middle.
+    /// The API reported an error in the stream.
     Reported(String),
-    /// It is longer than [`MAX_ANSWER`].
+    /// The answer is longer than [`MAX_ANSWER`].
     TooLong,
 }
 
-/// Reads a stream of events; or a whole answer, from a server that does not stream.
+/// Reads a stream of events, or a whole answer from a server that does not stream.
 pub(super) async fn read(
     endpoint: &Endpoint,
     format: Format,
@@ -80,7 +81,7 @@ pub(super) async fn read(
         };
         let taken = assembly.take(&event.data, report);
         if taken.map_err(|fault| faulty(endpoint, fault))? {
-            // A connection can be used again only when its answer was read to the end.
+            // A connection can be reused only after its response was read to the end.
             let _ = tokio::time::timeout(MAX_FAREWELL, events.next()).await;
             break;
         }
@@ -111,7 +112,7 @@ async fn whole(
         let beginning = endpoint.masked(&text);
         unreadable(AnswerError::NotJson { beginning })
     })?;
-    // Some servers send an error with a status that says nothing of it.
+    // Some servers send an error with a success status.
     if let Some(Fault::Reported(message)) = reported(&parsed) {
         return Err(ModelError::Refused {
             api: endpoint.name(),
@@ -134,7 +135,7 @@ async fn whole(
     Ok(answer)
 }
 
-/// An error event, if this is one.
+/// Reads an error event; `None` for other events.
 pub(super) fn reported(event: &Value) -> Option<Fault> {
     event.get("error").filter(|error| !error.is_null())?;
     let said = refusal::message(event, event.to_string().as_bytes());

@@ -1,4 +1,4 @@
-//! Answers with an error status, as errors.
+//! Converts responses with an error status into errors.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use turnbuckle_transport::http::client::{Reply, StatusCode};
 use super::endpoint::Endpoint;
 use crate::error::ModelError;
 
-/// 64 KiB of an error's body are read; messages are short.
+/// At most 64 KiB of an error's body are read, because messages are short.
 const MAX_BODY: usize = 64 * 1024;
 
-/// 10 s for an error's body.
+/// At most 10 s to read an error's body.
 const MAX_TIME: Duration = Duration::from_secs(10);
 
-/// 500 characters of a message are shown.
+/// At most 500 characters of a message are shown.
 const MAX_MESSAGE: usize = 500;
 
-/// The codes of a 429 that does not pass by waiting.
+/// The codes of a 429 response for which waiting does not help.
 const SPENT: [&str; 4] = [
     "insufficient_quota",
     "billing_hard_limit_reached",
@@ -25,11 +25,11 @@ const SPENT: [&str; 4] = [
     "enforced_spend_limit_reached",
 ];
 
-/// Reads what an API says with an error status.
+/// Reads the error in a response of an API.
 pub(super) async fn read(endpoint: &Endpoint, model: &str, reply: Reply) -> ModelError {
     let status = reply.status();
     let retry_after = retry_after(&reply);
-    // What an API says may never end; its status says enough.
+    // The body may never end; the status alone is enough for an error.
     let body = tokio::time::timeout(endpoint.silence().min(MAX_TIME), reply.bytes(MAX_BODY)).await;
     let body = body.ok().and_then(Result::ok).unwrap_or_default();
     let parsed: Value = serde_json::from_slice(&body).unwrap_or_default();
@@ -73,7 +73,7 @@ pub(super) async fn read(endpoint: &Endpoint, model: &str, reply: Reply) -> Mode
     }
 }
 
-/// The message of an error, in the shapes that APIs have for it.
+/// The message of an error, in the forms that the APIs use.
 pub(super) fn message(body: &Value, text: &[u8]) -> Option<String> {
     let found = body
         .pointer("/error/message")
@@ -94,8 +94,8 @@ fn is_spent(body: &Value) -> bool {
         .any(|code| SPENT.contains(&code))
 }
 
-/// How long to wait: in whole or broken seconds, until a date, or in milliseconds in a header of
-/// OpenAI's. Other bodies have no message.
+/// How long to wait, from the headers: seconds with or without a fraction, a date, or OpenAI's
+/// header with milliseconds.
 fn retry_after(reply: &Reply) -> Option<Duration> {
     let number = |name: &str| -> Option<f64> {
         let text = reply.headers().get(name)?.to_str().ok()?;

@@ -1,4 +1,5 @@
-//! Tools as they were last written: a conversation has the same ones in every round.
+//! Caches tools in the form in which they were last written: a conversation has the same tools in
+//! every round.
 
 use std::sync::Arc;
 

@@ -5,14 +5,13 @@ use turnbuckle_protocol::{
     CreateMessageRequestParams, CreateMessageResult, SamplingContent, StopReason, ToolUseContent,
 };
 
-/// The answer of a model, and the tokens that it cost.
+/// The answer of a model, and the number of tokens used.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Answer {
-    /// The text and the tool calls, as the protocol writes them. The names of tools are those of the
-    /// host again.
+    /// The text and the tool calls in the form of the protocol. Tools have the host's names for them.
     pub result: CreateMessageResult,
-    /// The tokens that the API counted.
+    /// The numbers of tokens according to the API.
     pub usage: Usage,
 }
 
@@ -28,8 +27,9 @@ impl Answer {
         Self { result, usage }
     }
 
-    /// The tokens that limits charge for it: those that the API counted, and an estimate of what it
-    /// did not count. Some servers count nothing, and a limit must hold there too.
+    /// The tokens to charge against limits: those that the API counted, and estimates for those
+    /// that it did not count. Some servers report no counts, and limits must be effective there
+    /// too.
     pub fn charged_usage(&self, params: &CreateMessageRequestParams) -> Usage {
         let counted_or = |counted: u64, estimate: &dyn Fn() -> u64| match counted {
             0 => estimate(),
@@ -43,7 +43,7 @@ impl Answer {
         }
     }
 
-    /// The tool calls in it.
+    /// The tool calls in the answer.
     pub fn calls(&self) -> impl Iterator<Item = &ToolUseContent> {
         self.result
             .content
@@ -55,7 +55,7 @@ impl Answer {
     }
 }
 
-/// 4 bytes of JSON for a token: about what tokenizers need for English text.
+/// About 4 bytes of JSON per token, as tokenizers need for English text.
 const BYTES_PER_TOKEN: usize = 4;
 
 fn estimated_tokens(value: &impl Serialize) -> u64 {
@@ -63,7 +63,7 @@ fn estimated_tokens(value: &impl Serialize) -> u64 {
     u64::try_from(bytes.div_ceil(BYTES_PER_TOKEN)).unwrap_or(u64::MAX)
 }
 
-/// Tokens, as the API counted them. Zero where it did not say.
+/// Numbers of tokens as the API counted them, or zero if it reported none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
@@ -74,7 +74,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Usage of this many input and output tokens.
+    /// Makes a usage of this many input and output tokens.
     pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Self {
             input_tokens,
@@ -82,12 +82,12 @@ impl Usage {
         }
     }
 
-    /// Both together.
+    /// The sum of input and output tokens.
     pub fn total(self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 
-    /// The sum of two.
+    /// The sum of two usages.
     pub fn plus(self, other: Self) -> Self {
         Self {
             input_tokens: self.input_tokens.saturating_add(other.input_tokens),
@@ -100,24 +100,24 @@ impl Usage {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// A member is missing or has another type than the API's reference says.
+    /// A member is missing, or has a type other than in the API's reference.
     #[error("the answer has no {what} at `{at}`")]
     Shape {
-        /// The type that was expected.
+        /// The expected type.
         what: &'static str,
-        /// Where, as a JSON pointer.
+        /// The position as a JSON pointer.
         at: String,
     },
-    /// The answer is not JSON. Often it is a web page, because the URL is not that of the API.
+    /// The answer is not JSON. Often it is a web page, because the URL is not that of an API.
     #[error("the answer is not JSON; it {}", begins(beginning))]
     NotJson {
-        /// How it begins; empty if there is nothing.
+        /// The beginning of the answer; empty if the answer is empty.
         beginning: String,
     },
     /// The model refused to answer, or a filter stopped it.
     #[error("the model gave no answer: {reason}")]
     Refused {
-        /// The reason, in the API's words.
+        /// The reason, in the words of the API.
         reason: String,
     },
 }

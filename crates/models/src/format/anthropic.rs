@@ -1,4 +1,4 @@
-//! Messages of Anthropic.
+//! The format of Anthropic's Messages API.
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::{
@@ -13,7 +13,7 @@ use super::{Answer, AnswerError, EncodedRequest, ToolList, Usage};
 use crate::name::fitting;
 use crate::schema::ANTHROPIC;
 
-/// 4,096 tokens where the request names no limit, for this API wants one.
+/// 4,096 tokens if the request sets no limit, because this API requires one.
 const MAX_TOKENS: u64 = 4096;
 
 pub(super) fn request(
@@ -29,7 +29,7 @@ pub(super) fn request(
         };
         match messages.last_mut() {
             _ if content.is_empty() => {}
-            // Two turns of one side in a row are one.
+            // Consecutive turns of the same role are merged.
             Some((last, before)) if *last == role => before.extend(content),
             _ => messages.push((role, content)),
         }
@@ -57,7 +57,7 @@ pub(super) fn request(
             left_out.push(format!("temperature {temperature}: the API takes 0 to 1"));
         }
     }
-    // Sequences of white space are refused.
+    // The API refuses stop sequences of white space.
     let stop = params.stop_sequences.iter().flatten();
     let stop: Vec<_> = stop.filter(|text| !text.trim().is_empty()).collect();
     if !stop.is_empty() {
@@ -103,7 +103,7 @@ fn assistant(message: &SamplingMessage, tools: &ToolList) -> Vec<Value> {
         }
         match message_part(piece) {
             Some(Part::Text(words)) => content.extend(text(&words)),
-            // The model cannot be shown pictures as its own.
+            // Pictures cannot be sent as the model's own output.
             Some(Part::Media(media)) => content.extend(text(&media.note())),
             None => {}
         }
@@ -111,7 +111,7 @@ fn assistant(message: &SamplingMessage, tools: &ToolList) -> Vec<Value> {
     content
 }
 
-/// Results come before everything else, as the API requires.
+/// Tool results must come before all other content.
 fn user(message: &SamplingMessage) -> Vec<Value> {
     let mut content = Vec::new();
     for piece in &message.content {
@@ -146,7 +146,7 @@ fn written(part: Part<'_>) -> Option<Value> {
     }
 }
 
-/// Text without a letter is refused.
+/// The API refuses text that is only white space.
 fn text(words: &str) -> Option<Value> {
     (!words.trim().is_empty()).then(|| json!({"type": "text", "text": words}))
 }
@@ -204,7 +204,7 @@ fn usage(body: &Value) -> Usage {
     Usage::new(input, count(body, "/usage/output_tokens"))
 }
 
-/// The protocol's word for why the model stopped.
+/// Converts the stop reason to that of the protocol.
 pub(crate) fn stop_reason(reason: &str) -> StopReason {
     match reason {
         "end_turn" => StopReason::EndTurn,

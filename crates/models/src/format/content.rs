@@ -1,4 +1,4 @@
-//! Results of tools as content that an API accepts.
+//! Converts tool results and messages into content that an API accepts.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,14 @@ use turnbuckle_protocol::{
 
 use super::media::Media;
 
-/// One piece of content.
+/// A part of the content.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part<'c> {
     Text(Cow<'c, str>),
     Media(Media<'c>),
 }
 
-/// The pieces of a tool's result that are meant for the model.
+/// The parts of a tool's result that are meant for the model.
 pub(super) fn result_parts(result: &ToolResultContent) -> Vec<Part<'_>> {
     let mut parts: Vec<_> = result.content.iter().filter_map(part).collect();
     if parts.is_empty()
@@ -35,7 +35,7 @@ pub(super) fn result_parts(result: &ToolResultContent) -> Vec<Part<'_>> {
     parts
 }
 
-/// The piece of a message; `None` for tool calls and results.
+/// The part for a message; `None` for tool calls and results.
 pub(super) fn message_part(content: &SamplingContent) -> Option<Part<'_>> {
     match content {
         SamplingContent::Text(text) => Some(Part::Text(Cow::from(&text.text))),
@@ -120,10 +120,10 @@ fn unknown(block: &ContentBlock) -> String {
     }
 }
 
-/// A resource as a piece of a message, for a user who attaches it.
+/// Converts a resource into message content, for a user who attaches it.
 ///
-/// Text keeps its URI; pictures and sounds become images and audio. Other bytes are only named: no
-/// message of the protocol can hold them.
+/// Text keeps its URI; pictures become images, and sounds become audio. Other binary data is
+/// replaced by a description, because messages of the protocol cannot contain it.
 pub fn attachment(contents: &ResourceContents) -> SamplingContent {
     use turnbuckle_protocol::{AudioContent, ImageContent};
 

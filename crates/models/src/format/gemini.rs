@@ -1,4 +1,4 @@
-//! `generateContent` of Gemini.
+//! The format of Gemini's `generateContent`.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use super::media::Media;
 use super::write::{count, member};
 use super::{Answer, AnswerError, EncodedRequest, ToolList, Usage};
 
-/// The key in `_meta` of a tool call for a signature that the API wants to see again.
+/// The key in `_meta` of a tool call for a signature that the API requires in later requests.
 const SIGNATURE: &str = "turnbuckle/thoughtSignature";
 
 pub(super) fn request(params: &CreateMessageRequestParams, tools: &ToolList) -> EncodedRequest {
-    // A result names its function here, which the protocol's results do not.
+    // In this API a result names its function, which the protocol's results do not.
     let mut called = BTreeMap::new();
     let mut contents: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in &params.messages {
@@ -118,7 +118,7 @@ fn user(message: &SamplingMessage, tools: &ToolList, called: &BTreeMap<&str, &st
     parts
 }
 
-/// The response to a call. Media are put beside it, because not every model accepts them inside.
+/// The response to a call. Media are placed beside it, because not every model accepts media inside.
 fn function_response(name: &str, result: &ToolResultContent, media: &mut Vec<Value>) -> Value {
     let mut texts = Vec::new();
     for part in result_parts(result) {

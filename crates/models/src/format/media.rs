@@ -1,25 +1,25 @@
-//! Pictures, sounds and files in base64, as an API takes them.
+//! Pictures, sounds and files in base64, in the form that an API accepts.
 //!
-//! An API refuses a whole conversation for one picture that it cannot read, now and in every later
-//! round, so what a server says of its bytes is not taken for granted.
+//! Because of one unreadable picture, an API refuses the whole conversation, in this and every
+//! later round. So a server's statements about its data are checked.
 
 use std::borrow::Cow;
 
-/// A picture, a sound or a file, in base64.
+/// A picture, a sound or a file in base64.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Media<'c> {
     pub(super) data: Cow<'c, str>,
     mime_type: &'c str,
-    /// The name of the file, where there is one.
+    /// The name of the file, if it has one.
     pub(super) name: Option<&'c str>,
 }
 
 impl<'c> Media<'c> {
-    /// Bytes of this type. A picture has the type that its first bytes say, and line ends in base64
-    /// are left out.
+    /// Checks data of this type. A picture gets the type that its first bytes indicate, and line
+    /// breaks in base64 are removed.
     ///
     /// # Errors
-    /// The text for the model in place of bytes that are not base64, or not a picture.
+    /// A text for the model, which replaces data that is not base64 or not a picture.
     pub(super) fn new(
         data: &'c str,
         mime_type: &'c str,
@@ -56,7 +56,7 @@ impl<'c> Media<'c> {
         Ok(media)
     }
 
-    /// The media type without parameters, in lower case.
+    /// The media type in lower case, without parameters.
     pub(super) fn kind(&self) -> String {
         let kind = self.mime_type.split(';').next().unwrap_or_default();
         kind.trim().to_ascii_lowercase()
@@ -66,7 +66,7 @@ impl<'c> Media<'c> {
         format!("data:{};base64,{}", self.kind(), self.data)
     }
 
-    /// The text for the model in place of media that its API does not support.
+    /// A text for the model, which replaces media that its API does not support.
     pub(super) fn note(&self) -> String {
         self.left_out("this model's API does not take it")
     }
@@ -80,7 +80,7 @@ impl<'c> Media<'c> {
     }
 }
 
-/// Whether a text is base64 with its padding.
+/// Whether a text is base64 with padding.
 fn is_base64(data: &str) -> bool {
     let letters = data.trim_end_matches('=');
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
@@ -90,7 +90,7 @@ fn is_base64(data: &str) -> bool {
         && letters.bytes().all(is_letter)
 }
 
-/// The type of a picture, by how its bytes begin. Three bytes are four letters of base64.
+/// The type of a picture, determined from its first bytes. Three bytes are four characters of base64.
 fn picture(data: &str) -> Option<&'static str> {
     let begins = |letters: &str| data.starts_with(letters);
     if begins("iVBORw0KGgo") {

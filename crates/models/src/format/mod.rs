@@ -1,7 +1,7 @@
 //! Conversations with tools in the formats of model APIs.
 //!
-//! [`Format::tools`] writes a list of tools in the format of an API, [`Format::request`] a whole
-//! request, and [`Format::answer`] reads the answer. They do no I/O.
+//! [`Format::tools`] writes a list of tools in the format of an API, [`Format::request`] writes a
+//! whole request, and [`Format::answer`] reads the answer. They perform no I/O.
 
 mod answer;
 mod anthropic;

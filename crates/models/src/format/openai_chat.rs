@@ -1,4 +1,4 @@
-//! Chat completions of OpenAI.
+//! The format of OpenAI's Chat Completions API.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use super::{Answer, AnswerError, EncodedRequest, ToolList, Usage};
 use crate::name::{NameRule, fitting};
 use crate::schema::OPENAI;
 
-/// 40 characters: longer ids of tool calls are refused.
+/// 40 characters: the API refuses longer ids of tool calls.
 const CALL_IDS: NameRule = NameRule {
     max: 40,
     ..OPENAI.tool_names
@@ -45,7 +45,7 @@ pub(super) fn request(
     }
     let mut left_out = Vec::new();
     if let Some(stop) = &params.stop_sequences {
-        // The API takes four.
+        // The API accepts four.
         body["stop"] = stop.iter().take(4).cloned().collect();
         if stop.len() > 4 {
             left_out.push("stop sequences after the fourth: the API takes 4".to_owned());
@@ -58,7 +58,7 @@ pub(super) fn request(
     EncodedRequest { body, left_out }
 }
 
-/// The word for a choice that both APIs of OpenAI have.
+/// The tool choice, for which both APIs of OpenAI use the same words.
 pub(super) fn choice(params: &CreateMessageRequestParams) -> &'static str {
     match params.tool_choice.as_ref().and_then(|choice| choice.mode) {
         Some(ToolChoiceMode::Required) => "required",
@@ -67,7 +67,7 @@ pub(super) fn choice(params: &CreateMessageRequestParams) -> &'static str {
     }
 }
 
-/// The id of a tool call as OpenAI takes it.
+/// The id of a tool call in a form that OpenAI accepts.
 pub(super) fn call_id(id: &str) -> String {
     if CALL_IDS.accepts(id) {
         return id.to_owned();
@@ -75,9 +75,9 @@ pub(super) fn call_id(id: &str) -> String {
     fitting(id, &CALL_IDS, |_| false)
 }
 
-/// The arguments of a call as text. Arguments that were not JSON become an empty object: compatible
-/// servers parse the calls of earlier messages, and would refuse the conversation from then on. The
-/// model reads what it wrote in the result of the call.
+/// The arguments of a call as text. Arguments that were not JSON become an empty object, because
+/// compatible servers parse the calls of earlier messages, and would refuse the conversation from
+/// then on. The model sees its original text in the result of the call.
 pub(super) fn arguments(call: &turnbuckle_protocol::ToolUseContent, tools: &ToolList) -> String {
     tools.written(call).to_string()
 }
@@ -97,7 +97,7 @@ fn assistant(message: &SamplingMessage, tools: &ToolList) -> Option<Value> {
         }
         match message_part(content) {
             Some(Part::Text(more)) => text += &more,
-            // What the model draws or says aloud cannot be sent back to it.
+            // Media that the model generated cannot be sent back to it.
             Some(Part::Media(media)) => text += &media.note(),
             None => {}
         }
@@ -123,7 +123,7 @@ fn user(message: &SamplingMessage, messages: &mut Vec<Value>) {
     parts.extend(message.content.iter().filter_map(message_part).map(written));
     match parts.as_slice() {
         [] => {}
-        // Some servers take only text here.
+        // Some servers accept only text here.
         [only] if only["type"] == "text" => {
             messages.push(json!({"role": "user", "content": only["text"]}));
         }
@@ -131,7 +131,7 @@ fn user(message: &SamplingMessage, messages: &mut Vec<Value>) {
     }
 }
 
-/// The message for a result. It can hold text only; media follow in a message of the user.
+/// The message for a result. It can contain only text; media follow in a user message.
 fn tool(result: &ToolResultContent, media: &mut Vec<Value>) -> Value {
     let id = call_id(&result.tool_use_id);
     let mut text = String::new();
@@ -221,7 +221,7 @@ pub(super) fn answer(body: &Value, tools: &ToolList) -> Result<Answer, AnswerErr
     Ok(Answer::new(model, content, stop_reason(reason), usage))
 }
 
-/// The arguments of a call as text. Some compatible servers write an object instead.
+/// The arguments of a call as text. Some compatible servers send an object instead.
 pub(crate) fn written_arguments(call: &Value) -> Option<Cow<'_, str>> {
     match call.pointer("/function/arguments")? {
         Value::String(text) => Some(Cow::Borrowed(text)),
@@ -230,7 +230,7 @@ pub(crate) fn written_arguments(call: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The protocol's word for why the model stopped.
+/// Converts the stop reason to that of the protocol.
 pub(crate) fn stop_reason(reason: &str) -> StopReason {
     match reason {
         "stop" => StopReason::EndTurn,

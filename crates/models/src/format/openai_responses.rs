@@ -1,4 +1,4 @@
-//! Responses of OpenAI.
+//! The format of OpenAI's Responses API.
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::{
@@ -24,7 +24,7 @@ pub(super) fn request(
             _ => user(message, &mut input),
         }
     }
-    // The conversation is sent each time; nothing is kept at the API.
+    // The conversation is sent each time; the API stores nothing.
     let mut body = json!({"model": model, "input": input, "store": false});
     if let Some(system) = &params.system_prompt {
         body["instructions"] = system.as_str().into();
@@ -150,7 +150,7 @@ pub(super) fn answer(body: &Value, tools: &ToolList) -> Result<Answer, AnswerErr
                 let call = tools.call_of_text(id, name, text("arguments")?);
                 content.push(SamplingContent::ToolUse(call));
             }
-            // Reasoning and tools that run at the API are not for us.
+            // Reasoning, and tools that run at the API, are ignored.
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! A list of tools in the format of an API.
+//! Writes a list of tools in the format of an API.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,10 +10,10 @@ use super::Format;
 use crate::name::ToolNames;
 use crate::schema::{Dialect, Undo, narrow};
 
-/// The key in `_meta` of a tool call whose arguments are not a JSON object: their text.
+/// The key in `_meta` of a tool call for the text of arguments that are not a JSON object.
 const UNREADABLE: &str = "turnbuckle/unreadableArguments";
 
-/// Tools written for an API, and the way back from its tool calls.
+/// Tools written for an API, with the data for converting its tool calls back.
 #[derive(Clone, Debug)]
 pub struct ToolList {
     json: Vec<Value>,
@@ -22,17 +22,17 @@ pub struct ToolList {
     rewrites: Vec<Rewrite>,
 }
 
-/// Something in a tool that an API does not take and that was written in another way.
+/// A part of a tool that an API does not support and that was rewritten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rewrite {
     /// The host's name of the tool.
     pub tool: String,
-    /// Where in its schema, as a JSON pointer; empty for the tool or the root.
+    /// The position in its schema as a JSON pointer; empty for the tool or the root.
     pub at: String,
     /// The change.
     pub what: String,
-    /// Whether the whole tool is left out, so that the model cannot call it.
+    /// Whether the whole tool was left out, so that the model cannot call it.
     pub is_left_out: bool,
 }
 
@@ -109,7 +109,7 @@ impl ToolList {
         });
     }
 
-    /// The tools as they are written in a request, one JSON value each.
+    /// The tools in the form for a request, one JSON value each.
     pub fn json(&self) -> &[Value] {
         &self.json
     }
@@ -119,13 +119,13 @@ impl ToolList {
         &self.rewrites
     }
 
-    /// The names of the tools, as the model and as the host have them.
+    /// The mapping between the model's and the host's names of the tools.
     pub fn names(&self) -> &ToolNames {
         &self.names
     }
 
-    /// A call that the model wrote, with the host's name of the tool and arguments that fit the
-    /// schema as the server wrote it.
+    /// Converts a call that the model wrote. It gets the host's name of the tool, and arguments
+    /// that match the server's original schema.
     pub fn call(&self, id: &str, name: &str, arguments: Value) -> ToolUseContent {
         let name = self.names.host_name(name);
         let mut arguments = arguments;
@@ -138,9 +138,9 @@ impl ToolList {
         }
     }
 
-    /// The same for an API that writes arguments as text.
+    /// The same for an API that sends arguments as text.
     pub(crate) fn call_of_text(&self, id: &str, name: &str, arguments: &str) -> ToolUseContent {
-        // Models write nothing at all where there is nothing to say.
+        // Models write an empty text if there are no arguments.
         if arguments.trim().is_empty() {
             return self.call(id, name, Value::Object(Map::new()));
         }
@@ -150,7 +150,7 @@ impl ToolList {
         }
     }
 
-    /// The arguments of a call as the model wrote them.
+    /// The arguments of a call in the form in which the model wrote them.
     pub(super) fn written(&self, call: &ToolUseContent) -> Value {
         let mut arguments = Value::Object(call.input.clone());
         if let Some(undo) = self.undo.get(&call.name) {
@@ -177,7 +177,8 @@ fn entry(format: Format, name: &str, description: Option<&str>, schema: JsonObje
         Format::OpenAiResponses => {
             tool["type"] = "function".into();
             tool["parameters"] = Value::Object(schema);
-            // Where it is not said, this API takes schemas by rules that most servers' do not keep.
+            // Without this member the API applies strict rules, which the schemas of most servers
+            // do not follow.
             tool["strict"] = false.into();
             tool
         }
@@ -186,7 +187,7 @@ fn entry(format: Format, name: &str, description: Option<&str>, schema: JsonObje
             tool
         }
         Format::Gemini => {
-            // An object without properties is refused; a function without parameters is not.
+            // The API refuses an object without properties, but accepts a function without parameters.
             if has_properties {
                 tool["parameters"] = Value::Object(schema);
             }
@@ -200,7 +201,7 @@ fn unreadable(id: &str, name: &str, text: &str) -> ToolUseContent {
     ToolUseContent::new(id, name, Map::new()).with_meta(meta)
 }
 
-/// The text of arguments that are not a JSON object, if the model wrote such.
+/// The text of the arguments, if the model wrote arguments that are not a JSON object.
 pub(crate) fn unreadable_arguments(call: &ToolUseContent) -> Option<&str> {
     call.meta.as_ref()?.value(UNREADABLE)?.as_str()
 }

@@ -1,4 +1,4 @@
-//! Requests and answers of every format.
+//! Writes requests and reads answers in every format.
 
 use serde_json::Value;
 use turnbuckle_protocol::{CreateMessageRequestParams, Tool};
@@ -20,36 +20,36 @@ use crate::schema::{ANTHROPIC, Dialect, GEMINI, OPENAI};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// Chat completions of OpenAI, which Ollama, llama.cpp, vLLM and many others speak too.
+    /// OpenAI's Chat Completions, which Ollama, llama.cpp, vLLM and many others support too.
     OpenAiChat,
-    /// Responses of OpenAI.
+    /// OpenAI's Responses.
     OpenAiResponses,
-    /// Messages of Anthropic.
+    /// Anthropic's Messages.
     Anthropic,
-    /// `generateContent` of Gemini.
+    /// Gemini's `generateContent`.
     Gemini,
 }
 
-/// A request, and the parts of it that the API does not support.
+/// A request, and the parts that the API does not support.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EncodedRequest {
     /// The body of the request.
     pub body: Value,
-    /// The parts that were left out, each as a sentence.
+    /// Descriptions of the parts that were left out, each as a sentence.
     pub left_out: Vec<String>,
 }
 
 impl Format {
-    /// Writes a list of tools.
+    /// Writes a list of tools in this format.
     pub fn tools(self, tools: &[Tool]) -> ToolList {
         ToolList::new(self, tools)
     }
 
-    /// Writes a request for a model, with tools that were written before. The tools in the
-    /// parameters are not read.
+    /// Writes a request to a model, with tools that were already written. The tools in `params` are
+    /// ignored.
     ///
-    /// The members `model_preferences`, `include_context` and `task` are not for the API.
+    /// The members `model_preferences`, `include_context` and `task` are not sent to the API.
     pub fn request(
         self,
         model: &str,
@@ -64,10 +64,10 @@ impl Format {
         }
     }
 
-    /// Reads a whole answer, which was not streamed.
+    /// Reads a whole answer that was not streamed.
     ///
     /// # Errors
-    /// If it does not have the form that the API documents, or the model refused.
+    /// [`AnswerError`] if the answer does not have the documented form, or the model refused.
     pub fn answer(self, body: &Value, tools: &ToolList) -> Result<Answer, AnswerError> {
         match self {
             Self::OpenAiChat => openai_chat::answer(body, tools),
@@ -86,7 +86,7 @@ impl Format {
     }
 }
 
-/// A member of an answer, which the API's reference promises.
+/// Reads a required member of an answer.
 pub(super) fn member<'v, T>(
     value: &'v Value,
     pointer: &str,
@@ -100,7 +100,7 @@ pub(super) fn member<'v, T>(
     })
 }
 
-/// A count of tokens; zero if it is not said.
+/// Reads a count of tokens, or zero if it is missing.
 pub(super) fn count(value: &Value, pointer: &str) -> u64 {
     value.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
 }

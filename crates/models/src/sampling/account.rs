@@ -1,4 +1,4 @@
-//! How much of its sampling budget each server has used.
+//! Tracks how much of its sampling budget each server has used.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -7,20 +7,20 @@ use turnbuckle_base::lock::Mutex;
 
 use super::error::SamplingError;
 
-/// The window of the rate.
+/// The window of the rate limit.
 const MINUTE: Duration = Duration::from_mins(1);
 
 /// The sampling budget of one server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SamplingLimits {
-    /// The most tokens that one answer may have; a request for more is lowered. 4,096 by default.
+    /// The most tokens of one answer; requests for more are reduced to this. Defaults to 4,096.
     pub max_tokens: u64,
-    /// The most rounds of tool calls in one conversation. 16 by default.
+    /// The most rounds of tool calls in one conversation. Defaults to 16.
     pub max_rounds: usize,
-    /// The most requests in a minute. 20 by default.
+    /// The most requests per minute. Defaults to 20.
     pub requests_per_minute: u32,
-    /// The most tokens, read and written, as long as the host runs. 500,000 by default.
+    /// The most input and output tokens while the host runs. Defaults to 500,000.
     pub token_budget: u64,
 }
 
@@ -36,12 +36,12 @@ impl Default for SamplingLimits {
 }
 
 impl SamplingLimits {
-    /// The default limits.
+    /// Makes the default limits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the most tokens that one answer may have.
+    /// Sets the most tokens of one answer.
     pub fn with_max_tokens(mut self, max_tokens: u64) -> Self {
         self.max_tokens = max_tokens;
         self
@@ -53,13 +53,13 @@ impl SamplingLimits {
         self
     }
 
-    /// Sets the most requests in a minute.
+    /// Sets the most requests per minute.
     pub fn with_requests_per_minute(mut self, requests: u32) -> Self {
         self.requests_per_minute = requests;
         self
     }
 
-    /// Sets the most tokens, read and written, as long as the host runs.
+    /// Sets the most input and output tokens while the host runs.
     pub fn with_token_budget(mut self, tokens: u64) -> Self {
         self.token_budget = tokens;
         self
@@ -68,7 +68,7 @@ impl SamplingLimits {
 
 #[derive(Default)]
 struct Account {
-    /// When requests of the last minute came.
+    /// The times of the requests in the last minute.
     recent: VecDeque<Instant>,
     spent: u64,
     /// The tokens that are reserved for requests in progress.
@@ -79,7 +79,7 @@ struct Account {
 pub(super) struct Accounts(Mutex<BTreeMap<String, Account>>);
 
 impl Accounts {
-    /// Counts a request, or says that there are too many.
+    /// Counts a request. Fails if there are too many.
     pub(super) fn count(
         &self,
         server: &str,
@@ -105,7 +105,7 @@ impl Accounts {
         Ok(())
     }
 
-    /// Reserves tokens that a request may write; an error if no tokens are left.
+    /// Reserves tokens for a request. Fails if not enough tokens are left.
     pub(super) fn reserve<'a>(
         &'a self,
         server: &str,
@@ -129,24 +129,24 @@ impl Accounts {
     }
 }
 
-/// Tokens set aside for a request that is under way; given back when it is dropped.
+/// Tokens that are reserved for a request in progress. Dropping this releases them.
 pub(super) struct Reserved<'a> {
     accounts: &'a Accounts,
     server: String,
     tokens: u64,
-    /// The tokens that are charged when it is dropped.
+    /// The tokens that are charged on drop.
     owed: u64,
 }
 
 impl Reserved<'_> {
-    /// The model is being asked. If the server withdraws the request from now on, everything that
-    /// was set aside counts as used: otherwise a server that never waits for an answer could use a
+    /// Marks that the model is being asked. If the server withdraws the request from now on, all
+    /// reserved tokens are charged: otherwise a server that never waits for an answer could use a
     /// model without limit.
     pub(super) fn begin(&mut self) {
         self.owed = self.tokens;
     }
 
-    /// Charges what the request really used.
+    /// Charges the tokens that the request really used.
     pub(super) fn charge(mut self, tokens: u64) {
         self.owed = tokens;
     }
@@ -187,7 +187,7 @@ mod tests {
         let limits = SamplingLimits::new().with_token_budget(1000);
         let accounts = Accounts::default();
         accounts.reserve("a", &limits, 100).unwrap().charge(300);
-        // What is under way counts: 300 spent, 600 set aside.
+        // Requests in progress are included: 300 tokens are spent and 600 reserved.
         let mut second = accounts.reserve("a", &limits, 600).unwrap();
         let Err(error) = accounts.reserve("a", &limits, 101) else {
             panic!("a request beyond the budget was admitted")
@@ -196,7 +196,7 @@ mod tests {
             error.to_string(),
             "the budget of 1000 tokens for sampling is used up"
         );
-        // Withdrawn before the model was asked, it costs nothing.
+        // A request that is withdrawn before the model is asked costs nothing.
         drop(accounts.reserve("a", &limits, 100).unwrap());
         second.begin();
         drop(second);

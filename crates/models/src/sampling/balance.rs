@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use turnbuckle_protocol::{Role, SamplingContent, SamplingMessage};
 
-/// Checks that results follow calls, all of them and nothing else with them.
+/// Checks that each message with calls is followed by a message with all their results and nothing else.
 ///
-/// Gives the number of rounds of tool calls.
+/// Returns the number of rounds of tool calls.
 pub(super) fn rounds(messages: &[SamplingMessage]) -> Result<usize, String> {
     let mut open: BTreeSet<&str> = BTreeSet::new();
     let mut rounds = 0;
     for (index, message) in messages.iter().enumerate() {
         let results = results(message);
         if !results.is_empty() {
-            // sampling: a message with tool results holds nothing else.
+            // sampling: a message with tool results contains nothing else.
             if message.role != Role::User || results.len() != message.content.len() {
                 return Err(format!(
                     "message {index} has tool results and other content; a user message with tool \

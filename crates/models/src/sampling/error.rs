@@ -6,25 +6,25 @@ use turnbuckle_protocol::error::code;
 
 use crate::error::ModelError;
 
-/// Why a server's sampling request has no answer.
+/// Why a server's sampling request got no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SamplingError {
-    /// The user did not let the request go to the model, or the answer to the server.
+    /// The user declined to send the request to the model, or the answer to the server.
     #[error("user rejected sampling request")]
     Declined,
     /// The messages break a rule of the protocol.
     #[error("invalid messages: {reason}")]
     Invalid {
-        /// Which rule, and where.
+        /// The rule, and the position of the violation.
         reason: String,
     },
-    /// The server asks too often.
+    /// The server sends too many requests.
     #[error("more than {limit} sampling requests in a minute; try again in {} s", wait.as_secs() + 1)]
     TooOften {
-        /// The most requests of one server in a minute.
+        /// The most requests of one server per minute.
         limit: u32,
-        /// How long until the next may come.
+        /// How long to wait until the next request is accepted.
         wait: Duration,
     },
     /// The server has used up its tokens.
@@ -33,7 +33,7 @@ pub enum SamplingError {
         /// The most tokens of one server.
         limit: u64,
     },
-    /// The conversation has called tools too often.
+    /// The conversation has too many rounds of tool calls.
     #[error("more than {limit} rounds of tool calls in one sampling conversation")]
     TooManyRounds {
         /// The most rounds.
@@ -45,10 +45,10 @@ pub enum SamplingError {
 }
 
 impl SamplingError {
-    /// The JSON-RPC code that the server is answered with.
+    /// The JSON-RPC error code for the server.
     pub fn code(&self) -> i64 {
         match self {
-            // sampling: a rejection by the user is -1, and a fault in tool results -32602.
+            // sampling: a rejection by the user is -1, and an error in tool results is -32602.
             Self::Declined => code::USER_REJECTED,
             Self::Invalid { .. } => code::INVALID_PARAMS,
             Self::TooOften { .. } | Self::OverBudget { .. } => code::TOO_MANY_REQUESTS,
@@ -56,8 +56,8 @@ impl SamplingError {
         }
     }
 
-    /// The message for the server. It does not contain the text of the model's API, which may name
-    /// accounts.
+    /// The message for the server. It does not contain the text of the model's API, which may
+    /// contain account names.
     pub fn message(&self) -> String {
         self.to_string()
     }

@@ -1,5 +1,5 @@
-//! Sampling for servers: their requests go to a model of the host, within limits and under the eyes
-//! of a user.
+//! Sampling for servers: their requests are answered by a model of the host, within limits and
+//! reviewed by a user.
 
 mod account;
 mod balance;

@@ -1,14 +1,15 @@
-//! The two looks of a user that sampling wants.
+//! The two reviews by the user that sampling requires.
 
 use std::future::ready;
 
 use futures_core::future::BoxFuture;
 use turnbuckle_protocol::{CreateMessageRequestParams, CreateMessageResult};
 
-/// Reviews what a server sends to a model and what the model answers, and may change or decline
-/// both: by asking a user, or by a policy.
+/// Reviews the request that a server sends to a model, and the model's answer. It may change or
+/// decline both, by asking a user or by a policy.
 pub trait Review: Send + Sync {
-    /// Before the model is asked: the request as it will be sent, perhaps edited. `None` declines.
+    /// Reviews the request before the model gets it. Returns the request to send, possibly edited,
+    /// or `None` to decline.
     fn request<'a>(
         &'a self,
         server: &'a str,
@@ -16,7 +17,8 @@ pub trait Review: Send + Sync {
         params: CreateMessageRequestParams,
     ) -> BoxFuture<'a, Option<CreateMessageRequestParams>>;
 
-    /// Before the server is answered: the answer, perhaps edited. `None` declines.
+    /// Reviews the answer before the server gets it. Returns the answer to send, possibly edited,
+    /// or `None` to decline.
     fn answer<'a>(
         &'a self,
         server: &'a str,
@@ -47,8 +49,8 @@ impl Review for NoReview {
     }
 }
 
-/// Lets everything pass, for a host that has shown the request to the user before, and shows the
-/// answer afterwards.
+/// Accepts everything. Use it in a host that shows the request to the user before, and the answer
+/// afterwards.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReviewedByHost;
 

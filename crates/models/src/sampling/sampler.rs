@@ -15,9 +15,10 @@ use crate::model::Delta;
 
 /// Answers the sampling requests of servers with the models of a host.
 ///
-/// A request is checked, counted and shown to a user before it goes to the model that its hints
-/// and priorities choose; the answer is shown before it goes to the server. A server that gives
-/// tools calls them itself: the answer says which, and the next request has the results.
+/// A request is checked, counted and shown to a user before it is sent to the model that its hints
+/// and priorities choose. The answer is shown to the user before it is sent to the server. If the
+/// server's request contains tools, the server calls them itself: the answer names the calls, and
+/// the next request contains the results.
 pub struct Sampler {
     models: ModelList,
     limits: SamplingLimits,
@@ -25,7 +26,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Answers with these models, within limits that hold for each server by itself.
+    /// Makes a sampler with these models. The limits apply to each server separately.
     pub fn new(models: ModelList, limits: SamplingLimits) -> Self {
         Self {
             models,
@@ -34,12 +35,12 @@ impl Sampler {
         }
     }
 
-    /// Counts a request of a server and says whether it would be taken, before a user is asked
-    /// about it. [`sample`](Self::sample) does it by itself; a host that shows requests to a user
-    /// calls it first, and then [`sample_admitted`](Self::sample_admitted).
+    /// Counts a request of a server and checks whether it can be accepted, before a user is asked
+    /// about it. [`sample`](Self::sample) does this itself. A host that shows requests to a user
+    /// calls this first, and then [`sample_admitted`](Self::sample_admitted).
     ///
     /// # Errors
-    /// If a limit is reached, or the messages break a rule of the protocol.
+    /// [`SamplingError`] if a limit is reached, or the messages break a rule of the protocol.
     pub fn admit(
         &self,
         server: &str,
@@ -51,15 +52,15 @@ impl Sampler {
         self.accounts.count(server, &self.limits, Instant::now())
     }
 
-    /// Answers one request of a server, which is named by the id that the host has for it.
+    /// Answers one request of a server, which is identified by its id in the host.
     ///
     /// # Errors
-    /// If the user declines, a limit is reached, the messages break a rule of the protocol, or the
-    /// model fails.
+    /// [`SamplingError`] if the user declines, a limit is reached, the messages break a rule of the
+    /// protocol, or the model fails.
     ///
     /// # Cancel safety
-    /// Dropping the future stops the model. From the moment that the model is asked, a request that
-    /// is dropped counts with all tokens that it could have had.
+    /// Dropping the future stops the model. If it is dropped after the model was asked, the request
+    /// is charged with all tokens that it could have used.
     pub async fn sample(
         &self,
         server: &str,
@@ -71,13 +72,13 @@ impl Sampler {
         self.sample_admitted(server, params, review, report).await
     }
 
-    /// The same for a request that was [admitted](Self::admit).
+    /// Answers a request that was already [admitted](Self::admit).
     ///
     /// # Errors
-    /// As [`sample`](Self::sample).
+    /// The errors of [`sample`](Self::sample).
     ///
     /// # Cancel safety
-    /// As [`sample`](Self::sample).
+    /// As for [`sample`](Self::sample).
     pub async fn sample_admitted(
         &self,
         server: &str,

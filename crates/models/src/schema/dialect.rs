@@ -5,11 +5,11 @@ use crate::name::NameRule;
 /// The limits of an API for a tool and its schema.
 #[derive(Debug)]
 pub(crate) struct Dialect {
-    /// The names of tools.
+    /// The rule for names of tools.
     pub(crate) tool_names: NameRule,
-    /// The names of properties; any name if there is no rule.
+    /// The rule for names of properties. Without a rule any name is allowed.
     pub(crate) property_names: Option<NameRule>,
-    /// The most tools of one request.
+    /// The most tools in one request.
     pub(crate) max_tools: Option<usize>,
     /// The most characters of a tool's description.
     pub(crate) max_description: Option<usize>,
@@ -21,8 +21,8 @@ pub(crate) struct Dialect {
     pub(crate) keywords: Option<&'static [&'static str]>,
 }
 
-/// 10 levels: what the guide to structured outputs of OpenAI allows. The other APIs name no number;
-/// deeper schemas are refused as too complex there too.
+/// 10 levels: the maximum according to OpenAI's guide to structured outputs. The other APIs state
+/// no number, but also refuse deeper schemas as too complex.
 const MAX_DEPTH: usize = 10;
 
 fn is_word(character: char) -> bool {
@@ -41,7 +41,7 @@ fn is_letter(character: char) -> bool {
     character.is_ascii_alphabetic() || character == '_'
 }
 
-/// OpenAI, for chat completions and responses: tools without `strict`.
+/// OpenAI, for Chat Completions and Responses, with tools that are not `strict`.
 pub(crate) const OPENAI: Dialect = Dialect {
     tool_names: NameRule {
         max: 64,
@@ -56,7 +56,7 @@ pub(crate) const OPENAI: Dialect = Dialect {
     keywords: None,
 };
 
-/// The messages of Anthropic.
+/// Anthropic's Messages.
 pub(crate) const ANTHROPIC: Dialect = Dialect {
     tool_names: NameRule {
         max: 64,
@@ -75,7 +75,7 @@ pub(crate) const ANTHROPIC: Dialect = Dialect {
     keywords: None,
 };
 
-/// Gemini, whose `Schema` is part of OpenAPI 3.0.
+/// Gemini, whose `Schema` is a subset of OpenAPI 3.0.
 pub(crate) const GEMINI: Dialect = Dialect {
     tool_names: NameRule {
         max: 64,
@@ -117,7 +117,7 @@ pub(crate) const GEMINI: Dialect = Dialect {
 };
 
 impl Dialect {
-    /// Whether types are those of OpenAPI: one upper-case word, with `nullable` beside it.
+    /// Whether types are those of OpenAPI: a single upper-case word, with a separate `nullable`.
     pub(crate) fn is_openapi(&self) -> bool {
         self.keywords.is_some()
     }

@@ -1,18 +1,19 @@
-//! Merges several object schemas into one, for APIs without combinations.
+//! Merges several object schemas into one, for APIs without combining keywords.
 
 use serde_json::{Map, Value};
 
-/// How the schemas were combined.
+/// How the schemas are combined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Combined {
-    /// All of them hold: `allOf`.
+    /// All of them apply: `allOf`.
     All,
-    /// One of them holds: `anyOf`, `oneOf`.
+    /// One of them applies: `anyOf`, `oneOf`.
     Any,
 }
 
-/// Merges subschemas into the schema that contains them. Of alternatives, only what all of them
-/// require is required. A property that several have becomes a choice between its schemas.
+/// Merges subschemas into the schema that contains them. For alternatives, only properties that all
+/// of them require are required. A property that several of them have becomes a choice between its
+/// schemas.
 pub(super) fn merge(into: &mut Map<String, Value>, parts: &[Value], combined: Combined) {
     let mut common: Option<Vec<String>> = None;
     for part in parts.iter().filter_map(Value::as_object) {
@@ -33,7 +34,7 @@ pub(super) fn merge(into: &mut Map<String, Value>, parts: &[Value], combined: Co
                 "properties" => properties(into, value, combined),
                 "required" => {}
                 "description" | "title" if into.contains_key(name) => {}
-                // What one alternative demands of the object, the others may not.
+                // A constraint of one alternative need not apply to the others.
                 _ if combined == Combined::Any && name != "type" => {}
                 _ => {
                     into.entry(name.clone()).or_insert_with(|| value.clone());

@@ -1,4 +1,4 @@
-//! Rewrites a schema to the keywords that an API accepts, and notes each loss.
+//! Reduces a schema to the keywords that an API accepts, and records each loss.
 
 use serde_json::{Map, Value, json};
 
@@ -8,13 +8,13 @@ use super::undo::Undo;
 use super::{openapi, reference, well_formed};
 use crate::name::fitting;
 
-/// 10,000 subschemas: references that are put in place can make a small schema very large.
+/// At most 10,000 subschemas: inlined references can make a small schema very large.
 const MAX_NODES: usize = 10_000;
 
-/// 96 schemas inside of each other, whatever they are: the stack is finite.
+/// At most 96 nested schemas of any kind, because the stack is finite.
 const MAX_LEVELS: usize = 96;
 
-/// Keywords that say nothing any more when references are put in place.
+/// Keywords that have no meaning once references are inlined.
 const IDENTIFIERS: [&str; 8] = [
     "$schema",
     "$id",
@@ -26,14 +26,14 @@ const IDENTIFIERS: [&str; 8] = [
     "definitions",
 ];
 
-/// A schema that an API accepts.
+/// A schema in a form that an API accepts.
 #[derive(Debug)]
 pub(crate) struct Narrowed {
     /// The schema.
     pub(crate) schema: Map<String, Value>,
-    /// How arguments for it become arguments for the schema as it was.
+    /// Converts arguments for it into arguments for the original schema.
     pub(crate) undo: Undo,
-    /// Where something was changed, as a JSON pointer, and what.
+    /// The changes: the position as a JSON pointer, and a description.
     pub(crate) changes: Vec<(String, String)>,
 }
 
@@ -67,7 +67,7 @@ pub(super) struct Work<'d> {
     changes: Vec<(String, String)>,
     nodes: usize,
     levels: usize,
-    /// The references that are being put in place.
+    /// The references that are being inlined.
     following: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl Work<'_> {
         self.changes.push((at.to_owned(), what.into()));
     }
 
-    /// The root: an object, without the keywords that are not allowed at the root.
+    /// Rewrites the root, which must be an object without the keywords that are not allowed there.
     fn root(&mut self) -> Map<String, Value> {
         let mut root = self.expanded(self.document);
         for keyword in ["allOf", "anyOf", "oneOf"] {
@@ -114,10 +114,10 @@ impl Work<'_> {
         root
     }
 
-    /// The members of a schema; of what it refers to, if it is a reference.
+    /// The members of a schema or, if it is a reference, of its target.
     pub(super) fn expanded(&self, schema: &Value) -> Map<String, Value> {
         let mut members = schema.as_object().cloned().unwrap_or_default();
-        // A chain that is longer goes in a circle.
+        // A longer chain must be a cycle.
         for _ in 0..MAX_LEVELS {
             let target = members
                 .get("$ref")
@@ -130,7 +130,7 @@ impl Work<'_> {
                 members.insert("$ref".to_owned(), target["$ref"].clone());
             }
         }
-        // What is left goes in a circle, or leads out of the document.
+        // A remaining reference is part of a cycle, or leads out of the document.
         members.shift_remove("$ref");
         members
     }
@@ -190,7 +190,7 @@ impl Work<'_> {
         rewritten
     }
 
-    /// A schema that allows everything.
+    /// A schema that allows any value.
     pub(super) fn any(&self, description: &str) -> (Value, Undo) {
         if self.dialect.is_openapi() {
             return openapi::json_text(description);
@@ -249,7 +249,7 @@ impl Work<'_> {
         (Value::Object(own), undo)
     }
 
-    /// `items` as a list, as it was until draft 2019-09.
+    /// `items` as an array, which was allowed until draft 2019-09.
     fn tuple(&mut self, own: &mut Map<String, Value>, at: &str) {
         if let Some(Value::Array(_)) = own.get("items") {
             let items = own.shift_remove("items").unwrap_or_default();
@@ -340,7 +340,7 @@ impl Work<'_> {
     }
 }
 
-/// Adds what OpenAI wants to see: an object has properties, and an array has items.
+/// Adds what OpenAI requires: an object has `properties`, and an array has `items`.
 fn complete(schema: &mut Map<String, Value>) {
     let is = |kind: &str| match schema.get("type") {
         Some(Value::String(given)) => given == kind,

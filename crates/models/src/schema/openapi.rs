@@ -1,6 +1,6 @@
-//! JSON Schema written as the `Schema` of OpenAPI 3.0 that Gemini takes.
+//! Converts JSON Schema to the OpenAPI 3.0 `Schema` that Gemini accepts.
 //!
-//! What it has no keyword for is added to the description, where the model still reads it.
+//! Constraints without a keyword there are added to the description, where the model can still read them.
 
 use serde_json::{Map, Number, Value, json};
 
@@ -8,7 +8,7 @@ use super::merge::{Combined, merge};
 use super::narrow::Work;
 use super::undo::Undo;
 
-/// 200 characters of a constraint go into a description; more would drown it.
+/// At most 200 characters of a constraint are added to a description, so that they do not hide the rest.
 const MAX_HINT: usize = 200;
 
 /// Rewrites the keywords of one schema.
@@ -42,7 +42,7 @@ pub(super) fn convert(work: &mut Work<'_>, schema: &mut Map<String, Value>, at: 
         .collect();
     for keyword in unknown {
         let value = schema.shift_remove(&keyword).unwrap_or_default();
-        // Extra properties are never asked for here anyway.
+        // Models are never asked for additional properties here anyway.
         if keyword == "additionalProperties" && !value.is_object() {
             continue;
         }
@@ -51,7 +51,7 @@ pub(super) fn convert(work: &mut Work<'_>, schema: &mut Map<String, Value>, at: 
     }
 }
 
-/// The last step, when the parts of a schema are rewritten: a type in the words of OpenAPI.
+/// The last step, after the parts of a schema were rewritten: converts the type to OpenAPI.
 pub(super) fn finish(mut schema: Map<String, Value>, undo: Undo, is_root: bool) -> (Value, Undo) {
     let kind = schema
         .get("type")
@@ -84,7 +84,7 @@ pub(super) fn finish(mut schema: Map<String, Value>, undo: Undo, is_root: bool) 
     (Value::Object(schema), undo)
 }
 
-/// A string that holds JSON: the replacement for a schema that allows everything.
+/// A string that contains JSON. It replaces a schema that allows any value.
 pub(super) fn json_text(description: &str) -> (Value, Undo) {
     let description = format!("{description} Any JSON value, written as JSON text.");
     let schema = json!({"type": "STRING", "description": description.trim_start()});
@@ -95,7 +95,7 @@ pub(super) fn json_text(description: &str) -> (Value, Undo) {
     (schema, undo)
 }
 
-/// `anyOf` with `null` is `nullable`.
+/// Replaces `anyOf` with `null` by `nullable`.
 fn nullable_choice(schema: &mut Map<String, Value>) {
     let Some(Value::Array(choices)) = schema.get_mut("anyOf") else {
         return;
@@ -120,7 +120,7 @@ fn nullable_choice(schema: &mut Map<String, Value>) {
     }
 }
 
-/// A list of types is one type, `nullable`, or a choice.
+/// Replaces a list of types by one type with `nullable`, or by a choice.
 fn kinds(schema: &mut Map<String, Value>) {
     let Some(Value::Array(kinds)) = schema.get("type") else {
         return;
@@ -146,7 +146,7 @@ fn kinds(schema: &mut Map<String, Value>) {
     }
 }
 
-/// An exclusive bound is the next integer, or for other numbers the bound itself.
+/// Replaces an exclusive bound by the next integer, or for other numbers by the bound itself.
 fn bound(
     work: &mut Work<'_>,
     schema: &mut Map<String, Value>,
@@ -171,12 +171,12 @@ fn bound(
             schema.entry(inclusive).or_insert(value);
             work.note(at, format!("`{exclusive}` written as `{inclusive}`"));
         }
-        // A boolean of draft 4, which is left to the description.
+        // A boolean of draft 4, which is added to the description.
         _ => {}
     }
 }
 
-/// Only strings can be listed.
+/// Rewrites `enum`: only strings can be listed.
 fn choices(work: &mut Work<'_>, schema: &mut Map<String, Value>, at: &str) {
     let Some(Value::Array(values)) = schema.get_mut("enum") else {
         return;
@@ -215,12 +215,12 @@ fn format(schema: &mut Map<String, Value>) {
     if given.is_some_and(|given| !allowed.contains(&given))
         && let Some(given) = schema.shift_remove("format")
     {
-        // A format is a hint in JSON Schema too: nothing is lost.
+        // `format` is only a hint in JSON Schema too, so nothing is lost.
         hint(schema, "format", &given);
     }
 }
 
-/// The type of a schema that names none.
+/// The type of a schema that does not state one.
 fn inferred(schema: &Map<String, Value>) -> Option<&'static str> {
     let has = |keywords: &[&str]| keywords.iter().any(|keyword| schema.contains_key(*keyword));
     if has(&["anyOf"]) {
@@ -247,7 +247,7 @@ fn kind(value: &Value) -> Option<&'static str> {
     }
 }
 
-/// Tells the model in words what the schema cannot.
+/// Adds a constraint to the description that the schema cannot express.
 fn hint(schema: &mut Map<String, Value>, keyword: &str, value: &Value) {
     let text = value.to_string();
     if text.chars().count() > MAX_HINT {

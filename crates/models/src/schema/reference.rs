@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// The target of a reference inside of a document.
+/// The target of a reference within a document.
 pub(super) fn resolve<'d>(document: &'d Value, reference: &str) -> Option<&'d Value> {
     let pointer = reference.strip_prefix('#')?;
     if pointer.is_empty() {
@@ -14,7 +14,7 @@ pub(super) fn resolve<'d>(document: &'d Value, reference: &str) -> Option<&'d Va
     anchored(document, pointer)
 }
 
-/// The members of a reference's target, with those beside the reference.
+/// The members of a reference's target, together with the members next to the reference.
 pub(super) fn beside(target: &Map<String, Value>, here: &Map<String, Value>) -> Map<String, Value> {
     let mut all = target.clone();
     for (name, value) in here {
@@ -25,7 +25,7 @@ pub(super) fn beside(target: &Map<String, Value>, here: &Map<String, Value>) -> 
     all
 }
 
-/// The schema with this `$anchor`.
+/// Finds the schema with this `$anchor`.
 fn anchored<'d>(value: &'d Value, anchor: &str) -> Option<&'d Value> {
     match value {
         Value::Object(members) => {
@@ -39,7 +39,7 @@ fn anchored<'d>(value: &'d Value, anchor: &str) -> Option<&'d Value> {
     }
 }
 
-/// The pointer without the percent signs that a URI needs.
+/// Decodes the percent-encoding of a pointer in a URI.
 fn percent_decoded(pointer: &str) -> String {
     let mut bytes = Vec::with_capacity(pointer.len());
     let mut rest = pointer.as_bytes();

@@ -1,30 +1,30 @@
-//! The changes of a schema that must be undone in the arguments of a call.
+//! The changes of a schema that have to be undone in the arguments of a call.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// The way back from arguments that a model wrote for a rewritten schema to those that the tool
-/// expects, and forth again when they are shown to the model once more.
+/// Converts arguments that a model wrote for a rewritten schema into arguments for the tool, and
+/// back when they are shown to the model again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Undo {
-    /// The schema was replaced by a string that holds JSON.
+    /// Whether the schema was replaced by a string that contains JSON.
     pub(crate) is_json_text: bool,
-    /// Properties by the names that the model knows, with those that the tool knows.
+    /// The tool's names of properties, by the model's names.
     pub(crate) names: BTreeMap<String, String>,
-    /// What was changed inside of properties, by the names that the model knows.
+    /// The changes within properties, by the model's names.
     pub(crate) properties: BTreeMap<String, Undo>,
-    /// What was changed inside of the items of an array.
+    /// The changes within the items of an array.
     pub(crate) items: Option<Box<Undo>>,
 }
 
 impl Undo {
-    /// The same as `self`, unless it changes nothing.
+    /// Returns `self`, or `None` if it changes nothing.
     pub(crate) fn some(self) -> Option<Self> {
         (self != Self::default()).then_some(self)
     }
 
-    /// Adds what was changed in another schema for the same value.
+    /// Adds the changes of another schema for the same value.
     pub(crate) fn add(&mut self, other: Self) {
         self.is_json_text |= other.is_json_text;
         self.names.extend(other.names);
@@ -36,7 +36,7 @@ impl Undo {
         }
     }
 
-    /// Turns what the model wrote into what the tool expects.
+    /// Converts what the model wrote into what the tool expects.
     pub(crate) fn back(&self, value: &mut Value) {
         if self.is_json_text
             && let Value::String(text) = value
@@ -71,7 +71,7 @@ impl Undo {
         (self.names.get(&name).cloned().unwrap_or(name), value)
     }
 
-    /// Turns arguments of the tool into what the model wrote, or would have written.
+    /// Converts arguments of the tool into the form in which the model writes them.
     pub(crate) fn forth(&self, value: &mut Value) {
         if self.is_json_text {
             if !value.is_string() {

@@ -1,5 +1,5 @@
-//! Keywords whose values JSON Schema does not allow. An API refuses all tools for one of them, so
-//! they are left out, or written as the newest draft writes them.
+//! Repairs keywords with values that JSON Schema does not allow. Because of a single such keyword
+//! an API refuses all tools, so they are removed, or rewritten for the newest draft.
 
 use std::collections::HashSet;
 
@@ -10,8 +10,8 @@ const TYPES: [&str; 7] = [
     "string", "number", "integer", "boolean", "object", "array", "null",
 ];
 
-/// Makes the keywords of one schema well-formed; those of its subschemas are not looked at. Returns
-/// what was changed, each as a sentence.
+/// Makes the keywords of one schema well-formed, without those of its subschemas. Returns
+/// descriptions of the changes, each as a sentence.
 pub(super) fn make(schema: &mut Map<String, Value>) -> Vec<String> {
     let mut changes = draft_4(schema);
     let is_malformed = |(keyword, value): (&String, &Value)| !is_well_formed(keyword, value);
@@ -24,7 +24,7 @@ pub(super) fn make(schema: &mut Map<String, Value>) -> Vec<String> {
         schema.shift_remove(&keyword);
         changes.push(format!("`{keyword}` left out; its value is not allowed"));
     }
-    // The same value twice says no more than once, and some validators refuse it.
+    // A repeated value has no meaning, and some validators refuse it.
     for keyword in ["required", "enum", "type"] {
         if let Some(Value::Array(values)) = schema.get_mut(keyword) {
             let mut seen = HashSet::new();
@@ -34,7 +34,7 @@ pub(super) fn make(schema: &mut Map<String, Value>) -> Vec<String> {
     changes
 }
 
-/// Limits that are exclusive, as they were written until draft 4: `true` beside the limit.
+/// Converts exclusive limits of draft 4, which are `true` next to the limit.
 fn draft_4(schema: &mut Map<String, Value>) -> Vec<String> {
     let mut changes = Vec::new();
     for (exclusive, limit) in [
@@ -109,7 +109,7 @@ fn is_list_of_texts(value: &Value) -> bool {
         .is_some_and(|texts| texts.iter().all(Value::is_string))
 }
 
-/// A whole number of at least 0, which may be written as `1.0`.
+/// Whether a value is an integer of at least 0. It may be written as `1.0`.
 fn is_count(value: &Value) -> bool {
     value
         .as_f64()

@@ -1,4 +1,4 @@
-//! The agent's loop, with models that are scripts and with one behind a socket.
+//! The agent's loop, with scripted models and with one behind a socket.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use crate::shape;
 use crate::stand_in::{Reply, StandIn};
 use crate::streaming::{openai, openai_stream};
 
-/// Tools that meet: `together` is done when so many calls of it run at the same time.
+/// Tools for tests: `together` returns when this many calls of it run at the same time.
 struct Lab {
     meeting: tokio::sync::Barrier,
     alone: Mutex<Vec<String>>,
@@ -92,7 +92,7 @@ fn asked() -> Vec<SamplingMessage> {
     vec![SamplingMessage::user("Go.")]
 }
 
-/// Runs with a bound, so that calls which never meet fail the test.
+/// Runs with a time limit, so that calls which never meet fail the test.
 async fn run(
     agent: &Agent,
     conversation: &mut Vec<SamplingMessage>,
@@ -208,7 +208,7 @@ async fn rounds_and_tokens_are_bounded() {
     let mut conversation = asked();
     let (ended, _) = run(&agent(&forever).with_max_rounds(3), &mut conversation).await;
     assert_eq!(ended, AgentOutcome::RoundLimit { limit: 3 });
-    // Every call has its result, so the conversation can go on.
+    // Every call has its result, so the conversation can continue.
     assert_eq!(conversation.len(), 7);
     let wordy = "{\"text\": \"one two three\", \"calls\": [{\"name\": \"echo\"}]}\n".repeat(50);
     let (ended, events) = run(&agent(&wordy).with_token_budget(8), &mut asked()).await;
@@ -253,7 +253,7 @@ async fn a_stopped_run_cancels_its_calls_and_leaves_a_whole_conversation() {
     );
 }
 
-/// A model that says something and then nothing more.
+/// A model that says something and then hangs.
 struct Stuck(Stop);
 
 impl Model for Stuck {
@@ -290,7 +290,7 @@ async fn a_stopped_model_is_silent_and_what_it_said_is_kept() {
     );
 }
 
-/// The whole way over a socket: the calls of the stream, their results in the next request.
+/// The whole way over a socket: tool calls in the stream, and their results in the next request.
 #[tokio::test]
 async fn a_run_with_a_real_api_sends_results_in_the_published_shape() {
     let chunk = json!({"model": "m", "choices": [{"index": 0, "delta": {"content": "Bye."}, "finish_reason": "stop"}]});

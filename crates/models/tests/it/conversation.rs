@@ -1,4 +1,4 @@
-//! A conversation with everything in it, for every format.
+//! A conversation with every kind of content, for all formats.
 
 use serde_json::{Value, json};
 use turnbuckle_protocol::{CreateMessageRequestParams, Tool};

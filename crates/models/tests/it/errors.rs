@@ -1,4 +1,4 @@
-//! What goes wrong at an API, and how it is told.
+//! Errors of an API, and how they are reported.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ async fn a_refused_key_is_told_without_the_key() {
         "check the key in the environment or the keyring"
     );
     assert!(!format!("{error:?}").contains("sesame"), "{error:?}");
-    // Asking again would not help.
+    // Retrying would not help.
     assert_eq!(stand_in.requests().len(), 1);
 
     let body = anthropic_error("authentication_error", "invalid x-api-key");
@@ -68,7 +68,7 @@ async fn a_busy_api_is_asked_again_when_it_says() {
     assert_eq!(pauses, [Duration::ZERO]);
     assert_eq!(stand_in.requests().len(), 2);
 
-    // Three times is enough.
+    // There are three attempts.
     let stand_in = StandIn::start(shape::anthropic, [busy.clone(), busy.clone(), busy]);
     let (outcome, _) = ask(&anthropic(&stand_in.url)).await;
     let error = outcome.unwrap_err();
@@ -210,7 +210,7 @@ async fn an_api_that_fails_is_asked_again_when_it_says() {
     outcome.unwrap();
     assert_eq!(pauses, [Duration::from_millis(2)]);
 
-    // A time that has passed, and one that is too far away.
+    // A time in the past, and one that is too far in the future.
     let past = "Wed, 21 Oct 2015 07:28:00 GMT";
     let stand_in = StandIn::start(shape::openai_chat, [failing(429, past), good]);
     let (outcome, pauses) = ask(&openai(&stand_in.url)).await;
@@ -232,7 +232,7 @@ async fn an_api_that_fails_is_asked_again_when_it_says() {
 async fn a_stream_that_breaks_off_is_an_error() {
     let openai_stream = openai_stream();
     let anthropic_stream = anthropic_stream();
-    // Broken by the network, in the middle of anything.
+    // Broken off by the network, at any position.
     for at in [1, 80, openai_stream.len() / 2] {
         let reply = Reply::events(&openai_stream.as_bytes()[..at]).broken_off();
         let stand_in = StandIn::start(shape::openai_chat, [reply]);
@@ -245,7 +245,7 @@ async fn a_stream_that_breaks_off_is_an_error() {
         );
         assert!(std::error::Error::source(&error).is_some());
     }
-    // Ended in an orderly way, but too early.
+    // Ended regularly, but too early.
     let end = openai_stream
         .find("\"finish_reason\":\"tool_calls\"")
         .unwrap();
@@ -272,7 +272,7 @@ async fn a_stream_that_breaks_off_is_an_error() {
             .ends_with("the stream ended without `message_stop`"),
         "{error}"
     );
-    // Reported by the API in the stream, with the key in it.
+    // Reported by the API in the stream, with the key in the text.
     for (stream, said) in [
         (
             format!(
@@ -324,7 +324,7 @@ async fn an_answer_with_calls_without_end_is_refused() {
 
 #[tokio::test]
 async fn an_unreachable_address_is_reported() {
-    // Port 9 of this machine: nothing listens there.
+    // Port 9 of this machine, where nothing listens.
     let (outcome, _) = ask(&openai("http://127.0.0.1:9")).await;
     let error = outcome.unwrap_err();
     assert_eq!(
@@ -341,7 +341,7 @@ async fn an_unreachable_address_is_reported() {
 async fn silence_is_not_waited_for_without_end() {
     use turnbuckle_models::{ApiSettings, OpenAi};
 
-    // The system accepts the connection, and no answer comes.
+    // The system accepts the connection, but no response follows.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let settings = ApiSettings::new()

@@ -14,7 +14,7 @@ fn written(format: Format) -> Value {
     format.request("some-model", &everything(), &tools).body
 }
 
-/// Every text in a body, one a line.
+/// All texts in a body, one per line.
 fn texts(value: &Value) -> String {
     match value {
         Value::String(text) => format!("{text}\n"),
@@ -58,7 +58,7 @@ fn results_keep_all_that_the_model_may_read_and_nothing_else() {
             );
         }
         assert!(!texts.contains("secret"), "{format:?}: {texts}");
-        // Only Gemini takes this sound.
+        // Only Gemini accepts this sound.
         assert_eq!(
             texts.contains("audio/ogg, 3 bytes: left out"),
             format != Format::Gemini
@@ -179,7 +179,7 @@ fn answers_come_back_with_the_hosts_names() {
         (Format::Anthropic, anthropic),
         (Format::Gemini, gemini),
     ] {
-        // `files/read` is a name that Gemini does not take either.
+        // Gemini does not accept the name `files/read` either.
         let tools = format.tools(&tools());
         let answer = format.answer(&body, &tools).unwrap();
         let result = &answer.result;

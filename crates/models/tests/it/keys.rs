@@ -1,4 +1,4 @@
-//! Keys go where they belong and are seen nowhere.
+//! Keys are sent only where they belong, and are never shown.
 
 use turnbuckle_models::{Anthropic, ApiKey, ApiSettings, ModelError, OpenAi};
 
@@ -39,7 +39,7 @@ fn a_key_that_cannot_be_sent_is_not_shown() {
 
 #[test]
 fn blanks_around_a_key_are_no_part_of_it() {
-    // A variable that is not there, and one that every machine has.
+    // A variable that is not set, and one that is set on every machine.
     assert!(ApiKey::from_environment("TURNBUCKLE_NO_SUCH_VARIABLE").is_none());
     assert!(ApiKey::from_environment("PATH").is_some());
 }

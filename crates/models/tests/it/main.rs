@@ -1,5 +1,4 @@
-//! Models over a real socket: a stand-in for the APIs checks every request against the shapes that
-//! their references publish.
+//! Models over a real socket: a fake API checks every request against the published references.
 
 mod agent;
 mod conversation;

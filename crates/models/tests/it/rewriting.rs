@@ -1,4 +1,4 @@
-//! What each API allows of JSON Schema, and what becomes of the rest.
+//! How tools are rewritten to what each API accepts of JSON Schema.
 
 use serde_json::{Value, json};
 use turnbuckle_models::format::Format;
@@ -7,7 +7,7 @@ use turnbuckle_protocol::Tool;
 use crate::conversation::{everything, tool};
 use crate::shape;
 
-/// The check of a request's shape.
+/// A function that checks the shape of a request.
 type Shape = fn(&Value);
 
 const ALL: [(Format, Shape); 4] = [
@@ -17,7 +17,7 @@ const ALL: [(Format, Shape); 4] = [
     (Format::Gemini, shape::gemini),
 ];
 
-/// The tool as it is written in a valid request, and what was rewritten.
+/// The tool as written in a valid request, and the changes.
 fn write(format: Format, shape: Shape, tool: &Tool) -> (Value, Vec<String>) {
     let list = format.tools(std::slice::from_ref(tool));
     let mut params = everything();
@@ -35,7 +35,7 @@ fn schema(format: Format, entry: &Value) -> Value {
     }
 }
 
-/// Schemas as they are found in the wild: every one becomes a tool that each API takes.
+/// Schemas of real servers: each becomes a tool that every API accepts.
 #[test]
 fn whatever_a_server_sends_becomes_a_schema_that_each_api_takes() {
     let deep = (0..40).fold(
@@ -168,7 +168,7 @@ fn recursion_and_depth_end_and_are_reported() {
     );
 }
 
-/// References that double at each step must not take the machine's memory.
+/// References that double at each step must not exhaust the memory.
 #[test]
 fn a_schema_that_grows_without_end_is_cut_off() {
     let mut definitions = serde_json::Map::new();
@@ -226,7 +226,7 @@ fn renamed_properties_come_back_under_their_own_names() {
         let list = format.tools(std::slice::from_ref(&odd));
         let call = list.call("1", "odd", wrote.clone());
         assert_eq!(json!(call.input), arguments, "{format:?}");
-        // The model sees its own words again in the next round.
+        // In the next round the model sees its own text again.
         let mut params = everything();
         params.messages.truncate(1);
         let mut said = turnbuckle_protocol::SamplingMessage::assistant("x");

@@ -1,4 +1,4 @@
-//! Sampling for servers: limits, tools, and the two looks of a user.
+//! Sampling for servers: limits, tools, and the two reviews by a user.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +16,7 @@ use crate::shape;
 use crate::stand_in::{Reply, StandIn};
 use crate::streaming::{anthropic, anthropic_stream, params};
 
-/// A user who writes down what is shown, and edits both.
+/// A user who records what is shown, and edits both messages.
 #[derive(Default)]
 struct Person {
     seen: Mutex<Vec<String>>,
@@ -32,7 +32,7 @@ impl Review for Person {
         let seen = format!("{server} asks {model} for {} tokens", params.max_tokens);
         self.seen.lock().unwrap().push(seen);
         params.messages.push(SamplingMessage::user("(edited)"));
-        // More tokens than were asked for are not to be had by editing.
+        // Editing cannot give more tokens than were requested.
         params.max_tokens = 1_000_000;
         Box::pin(async { Some(params) })
     }
@@ -146,20 +146,20 @@ async fn limits_are_named() {
             .starts_with("more than 2 sampling requests in a minute"),
         "{error}"
     );
-    // Another server has a rate of its own.
+    // Another server has its own rate limit.
     sampler
         .sample("git", asked("a", 5), &ReviewedByHost, &mut |_| {})
         .await
         .unwrap();
 }
 
-/// The budget counts what the model said, not what was asked for.
+/// The budget is charged with the tokens of the answer, not with the requested maximum.
 #[tokio::test]
 async fn a_budget_is_charged_with_what_was_used() {
     let limits = SamplingLimits::new().with_token_budget(10);
     let sampler = sampler(&"{\"text\": \"one two three\"}\n".repeat(9), limits);
     for _ in 0..2 {
-        // One word read and three written, of at most five.
+        // One input token and three output tokens, of at most five.
         sample(&sampler, asked("a", 5), &ReviewedByHost)
             .await
             .unwrap();
@@ -173,7 +173,7 @@ async fn a_budget_is_charged_with_what_was_used() {
     );
 }
 
-/// Tool use inside of sampling: the model's call goes back to the server, which has the tool.
+/// Tool use in sampling: the model's call is returned to the server, which has the tool.
 // rule: Q8
 #[tokio::test]
 async fn tools_of_a_server_reach_the_model_and_calls_come_back() {

@@ -1,4 +1,4 @@
-//! A model that plays a script.
+//! A model that follows a script.
 
 use turnbuckle_models::{Model, Scripted};
 use turnbuckle_protocol::{CreateMessageRequestParams, SamplingMessage, StopReason};

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// 20 s for anything that a test waits for.
+/// 20 s for everything that a test waits for.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What a request is answered with.
+/// A reply to a request.
 #[derive(Clone)]
 pub(crate) struct Reply {
     status: u16,
@@ -21,11 +21,11 @@ pub(crate) struct Reply {
     is_broken_off: bool,
 }
 
-/// How the body is cut into pieces.
+/// How the body is split into pieces.
 #[derive(Clone, Copy)]
 enum Cuts {
     Whole,
-    /// Every byte by itself.
+    /// Each byte separately.
     EveryByte,
     /// Two pieces.
     At(usize),
@@ -101,7 +101,7 @@ impl Reply {
     }
 }
 
-/// A request that came.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) path: String,
@@ -116,14 +116,14 @@ impl Request {
     }
 }
 
-/// A fake API with the replies that it still has. It ends when they are used up.
+/// A fake API with a list of replies. It ends when they are used up.
 pub(crate) struct StandIn {
     pub(crate) url: String,
     requests: Arc<Mutex<Vec<Request>>>,
 }
 
 impl StandIn {
-    /// Answers so many requests, and holds each against a shape.
+    /// Answers one request with each reply, and checks each request's shape.
     pub(crate) fn start(shape: fn(&Value), replies: impl IntoIterator<Item = Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let url = format!("http://{}", listener.local_addr().expect("it is bound"));
@@ -158,7 +158,7 @@ impl StandIn {
     }
 }
 
-/// Answers the requests of one connection.
+/// Answers the requests on one connection.
 fn serve(
     stream: TcpStream,
     shape: fn(&Value),

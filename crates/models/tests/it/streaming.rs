@@ -1,4 +1,4 @@
-//! Answers as they are written, cut anywhere.
+//! Streamed answers, split at any position.
 
 use serde_json::{Value, json};
 use turnbuckle_models::format::Answer;
@@ -43,7 +43,7 @@ fn events(chunks: &[Value]) -> String {
     lines.concat()
 }
 
-/// A stream of chat completions: text with letters of several bytes, and two calls in pieces.
+/// A stream of chat completions: text with multi-byte characters, and two calls in pieces.
 pub(crate) fn openai_stream() -> String {
     let chunk = |delta: Value, reason: Value| {
         json!({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m-1",
@@ -85,7 +85,7 @@ pub(crate) fn openai_stream() -> String {
     format!(": a comment\n\n{}data: [DONE]\n\n", events(&chunks))
 }
 
-/// The same from Anthropic.
+/// The same answer from Anthropic.
 pub(crate) fn anthropic_stream() -> String {
     let delta = |index: u32, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
     let start = |index: u32, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
@@ -241,7 +241,7 @@ async fn requests_carry_what_the_apis_want() {
     assert_eq!(request.body["stream"], true);
 }
 
-/// What Ollama, llama.cpp and gateways do differently.
+/// Deviations of Ollama, llama.cpp and gateways.
 #[tokio::test]
 async fn servers_that_nearly_speak_openai_are_understood() {
     let calls = |reason: &str, rest: Value| {
@@ -252,7 +252,7 @@ async fn servers_that_nearly_speak_openai_are_understood() {
     let no_index = json!({"tool_calls": [
         {"id": "", "function": {"name": "fail", "arguments": "{}"}}]});
     for stream in [
-        // No `[DONE]`, no index, no id, and `stop` where there are calls.
+        // No `[DONE]`, no index, no id, and `stop` although there are calls.
         calls("stop", no_index.clone()),
         calls("tool_calls", no_index)
             + "data: {\"choices\":null,\"usage\":null}\n\ndata: [DONE]\n\n",
@@ -265,7 +265,7 @@ async fn servers_that_nearly_speak_openai_are_understood() {
         assert!(calls[0].id.starts_with("call_"), "{calls:?}");
         assert_eq!(answer.result.stop_reason, Some(StopReason::ToolUse));
     }
-    // Arguments as an object, one index for all calls, no ids at all, one id for two calls.
+    // Arguments as an object, the same index for all calls, no ids at all, one id for two calls.
     let call = |index: Value, id: &str, number: u64| {
         let function = json!({"name": "fail", "arguments": {"n": number}});
         json!({"index": index, "id": id, "function": function})
@@ -285,7 +285,7 @@ async fn servers_that_nearly_speak_openai_are_understood() {
         let ids: std::collections::HashSet<_> = answer.calls().map(|call| &call.id).collect();
         assert_eq!(ids.len(), 2, "{two:?}");
     }
-    // A server that does not stream at all.
+    // A server that does not stream.
     let whole = json!({"model": "m", "choices": [{"finish_reason": "stop",
         "message": {"role": "assistant", "content": "whole"}}]});
     let stand_in = StandIn::start(shape::openai_chat, [Reply::json(200, &whole)]);

@@ -1,4 +1,4 @@
-//! The shapes of requests, as the references of the APIs publish them.
+//! Checks requests against the references of the APIs.
 
 mod anthropic;
 mod gemini;

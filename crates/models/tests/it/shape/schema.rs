@@ -1,8 +1,8 @@
-//! What the APIs take as the schema of a tool's arguments.
+//! Checks the schemas of tool arguments against what the APIs accept.
 
 use serde_json::Value;
 
-/// OpenAI and Anthropic: an object at the root, without combinations there, and no references.
+/// OpenAI and Anthropic: an object at the root, without combining keywords there, and no references.
 #[track_caller]
 pub(super) fn json_schema(schema: &Value, place: &str, not_at_root: &[&str]) {
     assert_eq!(schema["type"], "object", "{place}: {schema}");
@@ -52,7 +52,7 @@ fn complete(schema: &Value, place: &str) {
     }
 }
 
-/// Names of properties that Anthropic takes.
+/// The names of properties that Anthropic accepts.
 #[track_caller]
 pub(super) fn property_names(schema: &Value, place: &str) {
     for (name, schema) in schema["properties"].as_object().into_iter().flatten() {

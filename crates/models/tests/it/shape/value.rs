@@ -1,8 +1,8 @@
-//! Checks of single values. A failed check panics with the place.
+//! Checks single values. A failed check panics with the position.
 
 use serde_json::{Map, Value};
 
-/// The members of an object that has all of the first names and no others but the second.
+/// The members of an object, which must have all of the first names and may have those of the second.
 #[track_caller]
 pub(super) fn object<'v>(
     value: &'v Value,
@@ -65,7 +65,7 @@ pub(super) fn name(value: &Value, place: &str, max: usize, extra: &str) {
     assert!(is_name, "{place}: `{name}` is not a name");
 }
 
-/// A data URL of one of these media types.
+/// Checks that a value is a data URL of one of these media types.
 #[track_caller]
 pub(super) fn data_url(value: &Value, place: &str, kinds: &[&str]) {
     let url = text(value, place);
