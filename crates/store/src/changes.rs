@@ -1,14 +1,14 @@
 //! Publishes changes to all listeners, on every machine.
 //!
-//! A server publishes what changed; each replica hears it and tells its own clients. What travels
-//! is small and carries no contents: clients that care read again.
+//! A server publishes its changes; each replica receives them and notifies its own clients. The
+//! messages are small and contain no contents: clients read again what they need.
 
 use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use turnbuckle_base::lock::Mutex;
 
-/// Something that changed.
+/// A change that clients may be notified of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -21,39 +21,40 @@ pub enum Change {
     Resources,
     /// The contents of the resource at this URI.
     Resource(String),
-    /// The contents of a resource, with more than its URI to say of it.
+    /// The contents of a resource have changed, and the notification has more members than the URI.
     Updated {
-        /// The URIs that those listen to who are notified. Each listener is notified once.
+        /// The subscribed URIs whose listeners are notified. Each listener is notified once.
         resources: Vec<String>,
         /// The params of the notification, as JSON.
         params: String,
     },
-    /// The user has done what a URL was for: the visit with this id is over.
+    /// The visit to a URL with this id is over, because the user has done what the URL was for.
     Visit(String),
-    /// Anything: published changes may have been lost, so that every listener must be notified of
-    /// everything it listens to. A fan-out whose connection broke publishes this when it is back.
+    /// Everything may have changed, because published changes may have been lost. Every listener
+    /// must be notified of everything that it listens to. A fan-out publishes this after its
+    /// connection was broken.
     Everything,
 }
 
 /// A callback for changes. The publisher calls it; it must not block and must not panic.
 pub type ChangeCallback = Box<dyn Fn(&Change) + Send + Sync>;
 
-/// Carries changes from the replica that made them to all that joined.
+/// Carries changes from the replica that publishes them to all replicas that joined.
 ///
-/// [`LocalFanout`] is the default, for one process. One for many machines hands what is published
-/// to its carrier and hears what the carrier brings.
+/// [`LocalFanout`] is the default, for one process. An implementation for several machines sends
+/// published changes over its carrier and receives those of other machines.
 ///
 /// # Contract
 /// - Every member gets each change at least once, or [`Change::Everything`] if some may have been
-///   lost; also the replica that published it.
+///   lost. This includes the replica that published it.
 /// - Changes of one publisher arrive in the order in which they were published.
-/// - `publish` does not wait. A change that cannot be sent at once is held in a bounded queue or
-///   lost, and then replaced by [`Change::Everything`].
+/// - `publish` does not wait. A change that cannot be sent immediately is held in a bounded queue or
+///   lost; a lost change is replaced by [`Change::Everything`].
 pub trait Fanout: Send + Sync + 'static {
     /// Publishes a change to all members.
     fn publish(&self, change: Change);
 
-    /// Has every change handed to `callback`, until the returned guard is dropped.
+    /// Calls `callback` with every change, until the returned guard is dropped.
     fn join(&self, callback: ChangeCallback) -> JoinGuard;
 }
 
@@ -61,7 +62,7 @@ pub trait Fanout: Send + Sync + 'static {
 pub struct JoinGuard(#[expect(dead_code, reason = "held for its drop")] Box<dyn Any + Send + Sync>);
 
 impl JoinGuard {
-    /// A membership that drops `guard` when it is dropped itself.
+    /// Makes a guard that drops `guard` when it is dropped itself.
     pub fn new(guard: impl Any + Send + Sync) -> Self {
         Self(Box::new(guard))
     }
@@ -73,7 +74,8 @@ impl fmt::Debug for JoinGuard {
     }
 }
 
-/// The fan-out of one process: clones share it, so that several servers can share their changes.
+/// The fan-out of one process. Clones refer to the same fan-out, so several servers can share their
+/// changes.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -99,7 +101,7 @@ struct Members {
 
 impl Fanout for LocalFanout {
     fn publish(&self, change: Change) {
-        // Called outside the lock, because a callback may join or leave.
+        // Called without the lock, because a callback may join or leave.
         let callbacks: Vec<_> = self.0.lock().callbacks.values().cloned().collect();
         for callback in callbacks {
             callback(&change);
@@ -128,7 +130,7 @@ impl fmt::Debug for LocalFanout {
     }
 }
 
-/// A member, until it is dropped.
+/// A membership. Dropping it leaves the fan-out.
 struct Membership {
     fanout: LocalFanout,
     number: u64,
@@ -137,7 +139,7 @@ struct Membership {
 impl Drop for Membership {
     fn drop(&mut self) {
         let gone = self.fanout.0.lock().callbacks.remove(&self.number);
-        // Outside the lock: what the callback holds may itself be a member.
+        // Dropped without the lock: values that the callback holds may themselves be members.
         drop(gone);
     }
 }

@@ -1,10 +1,10 @@
-//! A store that cannot be used.
+//! The error of a store that cannot be used.
 
 use std::{error::Error, fmt};
 
-/// The store itself failed: its engine cannot be reached, or holds what cannot be read.
+/// The store itself failed: its engine cannot be reached, or contains unreadable data.
 ///
-/// Memory never fails. What a caller did wrong has errors of its own, beside each trait.
+/// Stores in memory never fail. Errors of the caller have separate types, next to each trait.
 #[derive(Debug)]
 pub struct StoreError {
     store: &'static str,
@@ -12,7 +12,7 @@ pub struct StoreError {
 }
 
 impl StoreError {
-    /// A failure of a store, with its cause.
+    /// Makes an error of this store, with its cause.
     pub fn new(store: &'static str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
             store,

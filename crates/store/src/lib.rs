@@ -1,11 +1,11 @@
 //! Stores that the replicas of a server share, as traits.
 //!
-//! Each file is one thing to share, with its trait and a default in memory, which is all that a
-//! server on one machine needs. A store for many machines implements the same trait and passes the
-//! same contract.
+//! Each file defines one kind of shared data, with its trait and a default implementation in
+//! memory, which is sufficient for a server on one machine. A store for several machines implements
+//! the same trait and must pass the same contract.
 //!
-//! Methods that may do I/O return a [`BoxFuture`], so that a server holds any store as a `dyn`.
-//! Time is an argument: no store asks a clock what is over.
+//! Methods that may perform I/O return a [`BoxFuture`], so that a server can hold any store as a
+//! `dyn` object. Time is an argument: stores do not use a clock to decide what has expired.
 
 pub mod bus;
 mod changes;

@@ -1,5 +1,5 @@
-//! Limits of callers that replicas share: how often a caller has asked of late, and how much it has
-//! open at each replica.
+//! Limits of callers that replicas share: how often a caller may make requests, and how much it may
+//! have open at all replicas together.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -13,29 +13,30 @@ use crate::{BoxFuture, StoreError, bus::NodeId, task::millis};
 /// Microseconds in a second.
 const SECOND: u64 = 1_000_000;
 
-/// Callers that memory holds. Beyond it those that have asked for nothing of late are forgotten.
+/// How many callers memory holds. Beyond this number, callers without recent requests are forgotten.
 const MAX_CALLERS: usize = 10_000;
 
-/// A request for a part of a rate that all replicas share.
+/// A request for a share of a rate that all replicas use together.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct RateRequest<'a> {
-    /// Who it is, the same at all replicas.
+    /// The id of the caller, which is the same at all replicas.
     pub caller: &'a str,
-    /// What is limited.
+    /// The name of the limit.
     pub limit: &'a str,
-    /// How often it may happen at once.
+    /// How many uses are allowed at once.
     pub burst: u32,
-    /// How often it may happen in each second after that.
+    /// How many further uses are allowed per second.
     pub per_second: u32,
-    /// How often it has happened that was not counted yet.
+    /// How many past uses have not been counted yet.
     pub owed: u32,
-    /// How often it shall be allowed from now on.
+    /// How many future uses are requested.
     pub wanted: u32,
 }
 
 impl<'a> RateRequest<'a> {
-    /// A request that takes nothing yet, of a rate of so much at once and so much in each second.
+    /// Makes a request that takes nothing yet, for a rate of this many uses at once and this many
+    /// per second.
     pub fn new(caller: &'a str, limit: &'a str, burst: u32, per_second: u32) -> Self {
         Self {
             caller,
@@ -47,24 +48,24 @@ impl<'a> RateRequest<'a> {
         }
     }
 
-    /// How long it takes until it may happen once more, at an even pace, in microseconds.
+    /// The time between two uses at an even pace, in microseconds.
     pub(crate) fn pause(&self) -> u64 {
         (SECOND / u64::from(self.per_second)).max(1)
     }
 }
 
-/// The part of a rate that was granted.
+/// The granted share of a rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RateGrant {
-    /// How often it may happen from now on.
+    /// How many uses are granted.
     pub granted: u32,
-    /// How long until it may happen again, if it may not now.
+    /// How long to wait until another use is possible, if none is now.
     pub wait: Duration,
 }
 
 impl RateGrant {
-    /// So much was granted, and there will be more after this time.
+    /// A grant of this many uses, with the time until more are available.
     pub fn new(granted: u32, wait: Duration) -> Self {
         Self { granted, wait }
     }
@@ -74,20 +75,20 @@ impl RateGrant {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct OpenCount<'a> {
-    /// Who it is, the same at all replicas.
+    /// The id of the caller, which is the same at all replicas.
     pub caller: &'a str,
-    /// What is limited.
+    /// The name of the limit.
     pub limit: &'a str,
     /// The replica.
     pub node: NodeId,
-    /// How much it is.
+    /// The number of open items.
     pub count: u64,
-    /// How long this is true, unless it is said again.
+    /// How long the count is valid, unless it is reported again.
     pub keep: Duration,
 }
 
 impl<'a> OpenCount<'a> {
-    /// A caller has this much open at this replica, which is true for this long.
+    /// Makes a count for this caller, limit and replica, which is valid for this long.
     pub fn new(caller: &'a str, limit: &'a str, node: NodeId, count: u64, keep: Duration) -> Self {
         Self {
             caller,
@@ -99,19 +100,19 @@ impl<'a> OpenCount<'a> {
     }
 }
 
-/// Where replicas count together what callers use. What each method promises is tested by
-/// `contract::limits`.
+/// Counts what callers use at all replicas together. `contract::limits` tests the guarantees of
+/// each method.
 ///
-/// A server asks only for callers who use a large part of a limit.
+/// A server uses it only for callers that use a large part of a limit.
 pub trait SharedLimits: Send + Sync + 'static {
-    /// Takes what is owed from the rate, and grants as much of what is wanted as there is.
+    /// Counts the owed uses against the rate, and grants as many of the wanted ones as are available.
     fn take<'a>(
         &'a self,
         request: RateRequest<'a>,
         now: SystemTime,
     ) -> BoxFuture<'a, Result<RateGrant, StoreError>>;
 
-    /// Reports how much a caller has open at a replica, and returns what is known of all replicas.
+    /// Reports how much a caller has open at a replica, and returns the counts of all replicas.
     fn report_open<'a>(
         &'a self,
         open: OpenCount<'a>,
@@ -122,12 +123,12 @@ pub trait SharedLimits: Send + Sync + 'static {
 /// Limits in the memory of one process, for tests with several servers.
 #[derive(Default)]
 pub struct MemorySharedLimits {
-    /// When the next time would be due at an even pace, in microseconds since 1970.
+    /// The time at which the next use is due at an even pace, in microseconds since 1970.
     due: Mutex<HashMap<(String, String), u64>>,
     held: Mutex<HashMap<(String, String), Held>>,
 }
 
-/// How much there is at each replica, and until when that is true, in milliseconds since 1970.
+/// The count of each replica, and until when it is valid, in milliseconds since 1970.
 type Held = BTreeMap<NodeId, (u64, u64)>;
 
 impl MemorySharedLimits {
@@ -141,7 +142,7 @@ impl MemorySharedLimits {
         let due = table.entry(key).or_default();
         let whole = pause.saturating_mul(u64::from(request.burst));
         let owed = pause.saturating_mul(u64::from(request.owed));
-        // The debt is at most the whole capacity, so that no caller waits longer than that.
+        // The debt is at most the whole capacity, which also limits how long a caller has to wait.
         let mut next = (*due).max(now).saturating_add(owed).min(now + whole);
         let room = (now + whole - next) / pause;
         let granted = u32::try_from(room).unwrap_or(u32::MAX).min(request.wanted);

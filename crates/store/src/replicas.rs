@@ -11,28 +11,28 @@ use crate::{
     task::{MemoryTasks, Tasks},
 };
 
-/// All that the replicas of one server share: what `Server::replicas` takes.
+/// All stores that the replicas of one server share. Pass it to `Server::replicas`.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ReplicaStores {
-    /// Messages from one replica to another.
+    /// Messages between replicas.
     pub bus: Arc<dyn Bus>,
     /// What clients change in their sessions.
     pub sessions: Arc<dyn Sessions>,
     /// Tasks.
     pub tasks: Arc<dyn Tasks>,
-    /// Changes, on their way to all replicas.
+    /// Changes that are sent to all replicas.
     pub fanout: Arc<dyn Fanout>,
-    /// States that were used.
+    /// Used states, each of which is accepted only once.
     pub used_states: Arc<dyn UsedStates>,
     /// Events of streams, for servers with `Server::durable_streams`.
     pub events: Arc<dyn EventLog>,
-    /// Limits of callers. Without it each replica counts for itself.
+    /// Shared limits of callers. Without it each replica counts separately.
     pub limits: Option<Arc<dyn SharedLimits>>,
 }
 
 impl ReplicaStores {
-    /// Stores of your own.
+    /// Makes the stores from these implementations.
     pub fn new(
         bus: Arc<dyn Bus>,
         sessions: Arc<dyn Sessions>,
@@ -52,7 +52,7 @@ impl ReplicaStores {
         }
     }
 
-    /// The same, with limits of callers that all replicas count together.
+    /// Adds limits of callers that all replicas count together.
     #[must_use]
     pub fn with_limits(mut self, limits: Arc<dyn SharedLimits>) -> Self {
         self.limits = Some(limits);
@@ -60,7 +60,8 @@ impl ReplicaStores {
     }
 }
 
-/// What several servers in one process share, as if they were replicas on several machines: for tests.
+/// Shared stores for several servers in one process, which act as replicas on several machines. Use
+/// it in tests.
 #[derive(Clone)]
 pub struct MemoryReplicas(ReplicaStores);
 

@@ -6,23 +6,23 @@ use turnbuckle_base::lock::Mutex;
 
 use crate::{BoxFuture, StoreError};
 
-/// How many used states memory holds: 70 a second for the hour in which they would be taken, in some
-/// forty megabytes.
+/// How many used states are kept in memory: 70 per second for the hour in which they would be
+/// accepted, in some forty megabytes.
 pub const MAX_USED_STATES: usize = 250_000;
 
-/// How many of one owner: a tenth of all, which is 7 a second.
+/// How many states of one owner are kept: a tenth of all, or 7 per second.
 pub const MAX_USED_STATES_PER_OWNER: usize = 25_000;
 
-/// Whether a state may be used, from [`UsedStates::claim`].
+/// Whether a state may be used, returned by [`UsedStates::claim`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateClaim {
-    /// The state was not used before, and is marked as used now.
+    /// The state was not used before, and is now marked as used.
     FirstUse,
     /// The state was used before.
     AlreadyUsed,
-    /// The state is not accepted, because its owner has used too many that have not expired yet.
+    /// The state is not accepted, because its owner has used too many states that have not expired yet.
     TooMany {
-        /// How many one owner may have used.
+        /// The most used states of one owner.
         limit: usize,
     },
 }
@@ -33,16 +33,16 @@ pub enum StateClaim {
 pub struct StateUse<'a> {
     /// The bytes of the state's id.
     pub id: &'a [u8],
-    /// Who uses it, for quotas: the same number for the same caller, within one process.
+    /// The owner for quotas: a number that is the same for the same caller within one process.
     pub owner: u64,
-    /// Until when it could be used, in seconds since 1970.
+    /// When the state expires, in seconds since 1970.
     pub expires: u64,
-    /// The time, in seconds since 1970.
+    /// The current time, in seconds since 1970.
     pub now: u64,
 }
 
 impl<'a> StateUse<'a> {
-    /// A use of a state.
+    /// Makes a use of a state.
     pub fn new(id: &'a [u8], owner: u64, expires: u64, now: u64) -> Self {
         Self {
             id,
@@ -57,11 +57,11 @@ impl<'a> StateUse<'a> {
 ///
 /// Replicas that share their keys must share this too, or a state can be used once on each.
 pub trait UsedStates: Send + Sync + 'static {
-    /// Uses a state, and remembers it until it expires by itself. Of several that use the same state
-    /// at the same time exactly one gets [`StateClaim::FirstUse`].
+    /// Marks a state as used, until it expires. If several callers use the same state at the same
+    /// time, exactly one gets [`StateClaim::FirstUse`].
     ///
     /// # Errors
-    /// If the store cannot tell. The state is refused then.
+    /// [`StoreError`] if the store cannot be used. The state must then be refused.
     fn claim<'a>(&'a self, used: StateUse<'a>) -> BoxFuture<'a, Result<StateClaim, StoreError>>;
 }
 
@@ -88,17 +88,18 @@ pub struct MemoryUsedStates {
 
 #[derive(Debug, Default)]
 struct UsedTable {
-    /// Each with its owner.
+    /// Each state's owner.
     ids: HashMap<Box<[u8]>, u64>,
-    /// How many each owner has used.
+    /// How many states each owner has used.
     owners: HashMap<u64, usize>,
-    /// By the time at which they expire.
+    /// Ordered by the time at which they expire.
     by_expiry: BTreeSet<(u64, Box<[u8]>)>,
 }
 
 impl MemoryUsedStates {
-    /// Holds so many states, and a tenth of them of one owner. When it is full of states that have not
-    /// expired, further ones are refused: to forget one would be to take it twice.
+    /// Makes a store that holds this many states, at most a tenth of them of one owner. When it is
+    /// full of states that have not expired, further ones are refused: a forgotten state could be
+    /// used twice.
     pub fn with_limit(limit: usize) -> Self {
         Self {
             limit,
@@ -107,7 +108,7 @@ impl MemoryUsedStates {
         }
     }
 
-    /// Holds so many states of one owner.
+    /// Sets how many states of one owner it holds.
     pub fn with_limit_per_owner(mut self, limit: usize) -> Self {
         self.limit_per_owner = limit;
         self

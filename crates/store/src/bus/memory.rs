@@ -7,7 +7,7 @@ use turnbuckle_base::lock::Mutex;
 use super::{Bus, Delivery, Inbox, NodeId, Recipient};
 use crate::{BoxFuture, JoinGuard, StoreError};
 
-/// A bus for several servers in one process, which tests use. Clones share it.
+/// A bus for several servers in one process, as used in tests. Clones refer to the same bus.
 #[derive(Clone, Default)]
 pub struct MemoryBus(Arc<Mutex<BTreeMap<NodeId, Inbox>>>);
 
@@ -33,7 +33,7 @@ impl Bus for MemoryBus {
             Recipient::All => self.0.lock().values().cloned().collect(),
             Recipient::Node(node) => self.0.lock().get(&node).cloned().into_iter().collect(),
         };
-        // Handed over outside of the lock: who takes it may send.
+        // Call the inboxes without the lock, because a recipient may send messages too.
         for inbox in &inboxes {
             inbox(message.clone());
         }

@@ -1,7 +1,7 @@
 //! Messages between replicas, and the list of replicas.
 //!
-//! A bus carries bytes and does not read them: a server seals each message before it hands it over,
-//! so that a bus needs no secret and learns none.
+//! A bus carries bytes and does not interpret them: a server seals each message before it sends it,
+//! so the bus needs no secret and learns none.
 
 mod carrier;
 mod memory;

@@ -1,28 +1,28 @@
-//! The name of a replica.
+//! The id of a replica.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-/// Names one process for as long as it runs: 64 random bits, never a host name.
+/// Identifies one process for as long as it runs: 64 random bits, never a host name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(u64);
 
-/// Characters of a name.
+/// The length of the text form, in characters.
 const LENGTH: usize = 16;
 
 impl NodeId {
-    /// A node with this number, which has to be random.
+    /// Makes the id with this number, which must be random.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The number.
+    /// The id as a number.
     pub const fn number(self) -> u64 {
         self.0
     }
 
-    /// Reads a name as [`fmt::Display`] writes it.
+    /// Parses the text that [`fmt::Display`] writes. Returns `None` for other texts.
     ///
     /// ```
     /// use turnbuckle_store::bus::NodeId;

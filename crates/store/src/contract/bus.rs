@@ -9,17 +9,17 @@ use crate::{
     bus::{Bus, Delivery, NodeId, Recipient},
 };
 
-/// How long a bus may take for one message: far more than it needs.
+/// How long a bus may take to deliver one message: far longer than it needs.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Longer than what any bus sends in one piece.
+/// Larger than any message that a bus sends in one piece, in bytes.
 const LARGE: usize = 1024 * 1024;
 
-/// Tests that a bus fulfils the contract of [`Bus`]. `open` returns a new connection to the same
+/// Tests that a bus satisfies the contract of [`Bus`]. `open` returns a new connection to the same
 /// bus each time, as from another machine.
 ///
 /// # Panics
-/// If it does not: this is a test.
+/// If the contract is violated, because this is a test.
 pub async fn bus<B: Bus>(open: impl AsyncFn() -> B) {
     let (one, other) = (open().await, open().await);
     let (here, there, nowhere) = (NodeId::new(1), NodeId::new(2), NodeId::new(3));
@@ -83,7 +83,7 @@ enum Presence {
     Gone,
 }
 
-/// Waits until a node is named among those that are there, or not any more.
+/// Waits until a node is present or absent in the list of nodes.
 async fn named(bus: &impl Bus, node: NodeId, presence: Presence) {
     let seen = async {
         while bus.nodes().contains(&node) != (presence == Presence::Here) {

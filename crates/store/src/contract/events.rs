@@ -7,10 +7,10 @@ use crate::event::{EventLog, LoggedEvent};
 /// Longer than the test takes.
 const KEEP: Duration = Duration::from_mins(10);
 
-/// Tests that a log of events fulfils the contract of [`EventLog`]. `open` returns an empty log.
+/// Tests that a log of events satisfies the contract of [`EventLog`]. `open` returns an empty log.
 ///
 /// # Panics
-/// If it does not: this is a test.
+/// If the contract is violated, because this is a test.
 pub async fn events<L: EventLog>(open: impl AsyncFn() -> L) {
     let log = open().await;
     let append = async |stream, events: &[(u64, &[u8])], from| {

@@ -7,14 +7,13 @@ use crate::{
     limit::{OpenCount, RateGrant, RateRequest, SharedLimits},
 };
 
-/// How long a count is true here: longer than the contract takes.
+/// How long a reported count is valid in the test: longer than the test takes.
 const KEEP: Duration = Duration::from_mins(1);
 
-/// Runs the contract of [`SharedLimits`] on an empty store. It uses the real clock and takes a
-/// moment.
+/// Tests the contract of [`SharedLimits`] on an empty store. It uses the real clock and takes a moment.
 ///
 /// # Panics
-/// If a clause is broken, naming it.
+/// If a clause is violated. The message names the clause.
 pub async fn limits(store: &impl SharedLimits) {
     all_take_from_one(store).await;
     what_is_owed_counts(store).await;
@@ -22,7 +21,7 @@ pub async fn limits(store: &impl SharedLimits) {
 }
 
 async fn take(store: &impl SharedLimits, caller: &str, owed: u32, wanted: u32) -> RateGrant {
-    // So slow that nothing comes back while the contract runs.
+    // The rate is so slow that nothing is refilled while the test runs.
     let mut request = RateRequest::new(caller, "calls", 10, 1);
     (request.owed, request.wanted) = (owed, wanted);
     let grant = store.take(request, SystemTime::now()).await;

@@ -1,6 +1,6 @@
 //! Tests that every implementation of a store must pass.
 //!
-//! With the feature `contract`, from a test of the store:
+//! They need the feature `contract`. Call them from a test of the store:
 //!
 //! ```
 //! use turnbuckle_store::{contract, task::MemoryTasks};

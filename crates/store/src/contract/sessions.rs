@@ -7,10 +7,10 @@ use crate::session::{MAX_RESOURCES, SessionChange, SessionState, Sessions};
 /// Longer than the test takes.
 const KEEP: Duration = Duration::from_mins(10);
 
-/// Tests that a store fulfils the contract of [`Sessions`]. `open` returns an empty store.
+/// Tests that a store satisfies the contract of [`Sessions`]. `open` returns an empty store.
 ///
 /// # Panics
-/// If it does not: this is a test.
+/// If the contract is violated, because this is a test.
 pub async fn sessions<S: Sessions>(open: impl AsyncFn() -> S) {
     let store = open().await;
     let read = async |session| store.read(session).await.expect("it reads");

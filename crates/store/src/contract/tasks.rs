@@ -18,14 +18,14 @@ use crate::{
     },
 };
 
-/// How long a store may take to tell that something changed. Far more than any should: a contract
-/// is no benchmark.
+/// How long a store may take to report a change. This is far longer than needed, because the test
+/// is not a benchmark.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Runs the contract of [`Tasks`], each clause on a store of its own without tasks.
+/// Tests the contract of [`Tasks`], each clause with a new store without tasks.
 ///
 /// # Panics
-/// If a clause is broken, naming it.
+/// If a clause is violated. The message names the clause.
 pub async fn tasks<S: Tasks>(empty: impl AsyncFn() -> S) {
     begins_and_is_found(&empty().await).await;
     an_id_is_given_once(&empty().await).await;

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use crate::{StateClaim, StateUse, UsedStates};
 
-/// How many use one state at the same time.
+/// How many callers use one state at the same time.
 const AT_ONCE: usize = 32;
 
-/// Who uses them.
+/// The owner of the states.
 const OWNER: u64 = 7;
 
-/// Tests that a store of used states fulfils the contract of [`UsedStates`]. `open` returns an
+/// Tests that a store of used states satisfies the contract of [`UsedStates`]. `open` returns an
 /// empty store.
 ///
 /// # Panics
-/// If it does not: this is a test.
+/// If the contract is violated, because this is a test.
 pub async fn used_states<S: UsedStates>(open: impl AsyncFn() -> S) {
     a_state_is_used_once(&open().await).await;
     of_many_at_once_one_wins(open().await).await;

@@ -7,20 +7,20 @@ use crate::{BoxFuture, StoreError};
 /// One event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedEvent {
-    /// Its place in the stream; the first event has 1.
+    /// Its position in the stream; the first event has 1.
     pub number: u64,
-    /// What the replica that sent it wrote.
+    /// The event as the sending replica wrote it.
     pub bytes: Vec<u8>,
 }
 
-/// Where replicas keep the events of streams, so that another replica can replay them. What each method
-/// promises is tested by `contract::events`.
+/// Stores the events of streams, so that another replica can replay them. `contract::events` tests
+/// the guarantees of each method.
 ///
-/// The replica that has a stream decides how much of it is kept. A log holds no more than it was told
-/// to, and forgets a stream some time after the last event.
+/// The replica that has a stream decides how many of its events are kept. A log keeps no more than
+/// that, and forgets a stream some time after the last event.
 pub trait EventLog: Send + Sync + 'static {
-    /// Appends events to a stream, in the order of their numbers, forgets those before `from`, and keeps
-    /// the rest for so long from now. An event that is there already is kept as it is.
+    /// Appends events to a stream, in the order of their numbers, drops the events before `from`,
+    /// and keeps the rest for this long from now. An event that already exists is not replaced.
     fn append<'a>(
         &'a self,
         stream: &'a str,
@@ -29,6 +29,6 @@ pub trait EventLog: Send + Sync + 'static {
         keep: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// All that is kept of a stream, in order; nothing of one that is not known.
+    /// Returns all kept events of a stream in order, or none if the stream is unknown.
     fn read<'a>(&'a self, stream: &'a str) -> BoxFuture<'a, Result<Vec<LoggedEvent>, StoreError>>;
 }

@@ -12,8 +12,8 @@ use turnbuckle_base::lock::Mutex;
 use super::{EventLog, LoggedEvent};
 use crate::{BoxFuture, StoreError};
 
-/// Events for several servers in one process, which tests use. Clones share them, and no stream is
-/// forgotten before the last clone is dropped.
+/// Events for several servers in one process, as used in tests. Clones share the events, and no
+/// stream is forgotten before the last clone is dropped.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryEvents(Arc<Mutex<HashMap<String, KeptEvents>>>);
 

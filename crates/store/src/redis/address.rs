@@ -17,7 +17,7 @@ impl Address {
         }
     }
 
-    /// `host`, `host:port`, `[::1]:port`, or `::1:port` as Redis writes it.
+    /// Parses `host`, `host:port`, `[::1]:port`, or `::1:port` as Redis writes it.
     pub(super) fn parse(text: &str, default_port: u16) -> Option<Self> {
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => {

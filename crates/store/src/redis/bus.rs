@@ -1,4 +1,4 @@
-//! Messages from one replica to another, published to a channel of each.
+//! A bus over Redis: messages are published to a channel of the recipient.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -20,24 +20,24 @@ use crate::{
     bus::{Bus, Delivery, Inbox, NodeId, Recipient},
 };
 
-/// The longest message that is published, in bytes. Redis holds what is published in memory for each
-/// connection that is slow, and closes those for which it holds too much.
+/// The longest message that is published, in bytes. Redis buffers published messages for each slow
+/// connection, and closes connections for which it buffers too much.
 const MAX_PUBLISHED: usize = 32 * 1024;
 
 /// How long Redis keeps a message that is too long to be published.
 const KEPT: Duration = Duration::from_secs(30);
 
-/// How long it may take to say that a node has left.
+/// How long reporting that a node has left may take.
 const LEAVE_WITHIN: Duration = Duration::from_secs(2);
 
-/// Bytes of the name of a message that is kept.
+/// The length of the random name of a kept message, in bytes.
 const NAME_BYTES: usize = 16;
 
-/// What a published message begins with: whether the rest is the message, or the name of its key.
+/// The first byte of a published message: whether the rest is the message itself, or the name of its key.
 const WHOLE: u8 = 0;
 const KEY: u8 = 1;
 
-/// A bus by way of Redis: each node has a channel, and one is for all.
+/// A bus over Redis. Each node has a channel, and one channel is for all nodes.
 #[derive(Debug)]
 pub struct RedisBus {
     redis: Redis,
@@ -70,7 +70,7 @@ impl RedisBus {
         if heard == 0
             && let Some((&KEY, name)) = payload.split_first()
         {
-            // No replica knows its name yet, and it may be sent again many times.
+            // No replica knows its name yet, and the message may be sent again many times.
             let mut remove = ::redis::cmd("UNLINK");
             remove.arg(name);
             let _ = self.redis.repeatable::<()>(&remove).await;
@@ -87,7 +87,7 @@ impl RedisBus {
         })
     }
 
-    /// Keeps a message, and gives its name.
+    /// Stores a message in Redis, and returns its name.
     async fn keep(&self, message: &[u8]) -> Result<String, StoreError> {
         let mut bytes = [0; NAME_BYTES];
         getrandom::fill(&mut bytes).map_err(|error| StoreError::new("redis", error.to_string()))?;
@@ -107,23 +107,23 @@ fn channel(redis: &Redis, to: Recipient) -> String {
     }
 }
 
-/// Hands a published message to the inbox, at once or when it was read.
+/// Passes a published message to the inbox, immediately or after reading it from Redis.
 fn take(redis: &Redis, runtime: &Handle, inbox: &Inbox, payload: &[u8]) {
     match payload.split_first() {
         Some((&WHOLE, message)) => inbox(message.to_vec()),
         Some((&KEY, name)) => {
             let (redis, inbox, name) = (redis.clone(), Arc::clone(inbox), name.to_vec());
-            // Ends with the answer of Redis, or without.
+            // The task ends when Redis answers or the request fails.
             runtime.spawn(async move {
                 let mut get = ::redis::cmd("GET");
                 get.arg(name);
-                // One that is gone was lost, as any message may be.
+                // If the key is gone, the message was lost, as any message may be.
                 if let Ok(Some(message)) = redis.repeatable::<Option<Vec<u8>>>(&get).await {
                     inbox(message);
                 }
             });
         }
-        // A newer replica may say more than we know.
+        // A newer replica may send messages that this version does not know.
         _ => {}
     }
 }
@@ -140,7 +140,7 @@ impl Drop for Member {
     }
 }
 
-/// Says that the node is there until it is aborted.
+/// Reports that the node is present, until it is aborted.
 async fn beat(redis: Redis, nodes: Arc<Nodes>, node: NodeId) {
     loop {
         let _ = nodes.say(&redis, node).await;
@@ -175,7 +175,7 @@ impl Bus for RedisBus {
         let open = self.open.lock().get(&node).cloned();
         Box::pin(async move {
             if let Some(mut open) = open {
-                // It fails when the node has left; then no message is awaited.
+                // This fails if the node has left; then no message is expected.
                 let _ = open.wait_for(|is_open| *is_open).await;
             }
         })
@@ -183,7 +183,7 @@ impl Bus for RedisBus {
 
     fn left(&self, node: NodeId) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            // Where this does not arrive, the lease ends by itself.
+            // If this does not arrive, the lease expires by itself.
             let _ = timeout(LEAVE_WITHIN, Nodes::leave(&self.redis, node)).await;
         })
     }

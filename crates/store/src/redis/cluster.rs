@@ -1,7 +1,6 @@
-//! A cluster: each command goes to the node that has the slot of its key.
+//! A Redis Cluster: each command is sent to the node that has the slot of its key.
 //!
-//! What a node answers decides where slots are. A node that is away holds up no command for another
-//! one.
+//! The answers of nodes determine where slots are. An unreachable node delays no commands for other nodes.
 
 use std::{
     borrow::Cow,
@@ -31,19 +30,19 @@ use super::{
 };
 use crate::StoreError;
 
-/// How long a node may take to say which slots are where.
+/// How long a node may take to return the slot map.
 const MAP_WITHIN: Duration = Duration::from_secs(1);
 
-/// How long to wait before that is asked again, or a command that was refused is sent again.
+/// How long to wait before the slot map is requested again, or a refused command is repeated.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How long a command waits for a node that takes it. It was not carried out until then.
+/// How long a command waits for a node that accepts it. It was not carried out before.
 const OWNER_WITHIN: Duration = Duration::from_secs(3);
 
-/// How often a command follows the word of a node that another one has the slot.
+/// How often a command follows a redirection to another node.
 const MAX_REDIRECTS: usize = 8;
 
-/// The way to the nodes of a cluster.
+/// The connections to the nodes of a cluster.
 #[derive(Debug)]
 pub(super) struct Cluster {
     access: Access,
@@ -51,9 +50,10 @@ pub(super) struct Cluster {
     known: Mutex<Known>,
     scripts: Scripts,
     failovers: watch::Sender<u64>,
-    /// One looks at a time; who comes meanwhile uses what is known.
+    /// One caller requests the slot map at a time; the others use the known one meanwhile.
     looking: Semaphore,
-    /// Whose turn it is to be asked. No node is believed permanently, because it may be cut off.
+    /// The index of the node that is asked next. The nodes take turns, because any node may be cut
+    /// off from the others.
     turn: AtomicUsize,
 }
 
@@ -62,12 +62,12 @@ struct Known {
     map: SlotMap,
     looked: Instant,
     is_stale: bool,
-    /// The nodes with slots, when they were last asked.
+    /// The nodes with slots, according to the last slot map.
     masters: Vec<Address>,
     processes: HashMap<Address, Arc<Process>>,
 }
 
-/// Where a command goes next.
+/// Where a command is sent next.
 pub(super) enum Next {
     Owner,
     Moved(Address),
@@ -75,7 +75,7 @@ pub(super) enum Next {
 }
 
 impl Cluster {
-    /// Finds the nodes.
+    /// Connects and finds the nodes.
     pub(super) async fn open(target: ClusterTarget) -> Result<Self, StoreError> {
         let cluster = Self {
             access: target.access,
@@ -100,7 +100,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Messages to one shard came with Redis 7.
+    /// Messages within a shard were added in Redis 7.
     async fn check_version(&self) -> Result<(), StoreError> {
         let owner = self.known.lock().map.owners().into_iter().next();
         let Some(owner) = owner else {
@@ -118,7 +118,7 @@ impl Cluster {
                 let said = "the cluster is too old: Redis 7 or Valkey is needed";
                 Err(StoreError::new("redis", said))
             }
-            // A user may be forbidden to ask, and the node may have gone away just now.
+            // The user may not be permitted to ask, and the node may just have become unreachable.
             _ => Ok(()),
         }
     }
@@ -163,7 +163,7 @@ impl Cluster {
             }
             Next::Moved(address) => self.process(address)?.send(command).await,
             Next::Ask(address) => {
-                // The word holds for the one command behind it.
+                // `ASKING` applies only to the next command.
                 let mut both = ::redis::pipe();
                 both.cmd("ASKING");
                 both.add_command(command.clone());
@@ -173,7 +173,7 @@ impl Cluster {
         }
     }
 
-    /// What an error says about the map, and where it sends the command.
+    /// Updates the slot map according to an error, and returns where to send the command next.
     pub(super) fn heed(&self, error: &RedisError) -> Option<Next> {
         let redirect = error.redirect_node();
         let redirect = redirect.and_then(|(to, slot)| Some((Address::parse(to, 0)?, slot)));
@@ -193,14 +193,14 @@ impl Cluster {
         }
     }
 
-    /// The node that has a slot, after another look if what is known was wrong.
+    /// The node that has a slot. If the known slot map was wrong, it is requested again first.
     pub(super) async fn owner(&self, slot: u16) -> Result<Address, RedisError> {
         let (is_stale, looked) = {
             let known = self.known.lock();
             (known.is_stale, known.looked)
         };
         if is_stale && looked.elapsed() >= PAUSE {
-            // Where no node answers, what was known before is as good as anything.
+            // If no node answers, use the known slot map.
             let _ = self.look().await;
         }
         self.owner_now(slot).ok_or_else(|| {
@@ -209,12 +209,12 @@ impl Cluster {
         })
     }
 
-    /// The node that has a slot, as far as is known.
+    /// The node that has a slot, according to the known slot map.
     pub(super) fn owner_now(&self, slot: u16) -> Option<Address> {
         self.known.lock().map.owner(slot).cloned()
     }
 
-    /// Looks again if the last look was so long ago.
+    /// Requests the slot map again if it is at least this old.
     pub(super) async fn look_after(&self, age: Duration) {
         let looked = self.known.lock().looked;
         if looked.elapsed() >= age {
@@ -222,17 +222,17 @@ impl Cluster {
         }
     }
 
-    /// Changes when other nodes than before are masters.
+    /// A number that changes when other nodes become masters.
     pub(super) fn failovers(&self) -> watch::Receiver<u64> {
         self.failovers.subscribe()
     }
 
-    /// A client for messages of the shard of this node.
+    /// A client for messages in the shard of this node.
     pub(super) fn listener(&self, address: &Address) -> Result<Client, RedisError> {
         self.access.listener(address)
     }
 
-    /// Asks the nodes, one after the other, which slots are where, until one answers.
+    /// Requests the slot map from one node after the other, until one answers.
     async fn look(&self) -> Result<(), RedisError> {
         let Ok(_looking) = self.looking.try_acquire() else {
             return Ok(());
@@ -255,7 +255,7 @@ impl Cluster {
         for node in nodes.into_iter().chain(seeds) {
             let asked = async { SlotMap::read(self.process(&node)?.send(&ask).await?, &node) };
             match timeout(MAP_WITHIN, asked).await {
-                // A node that has just been started knows no other.
+                // A node that was just started knows no other nodes.
                 Ok(Ok(map)) if map.nodes().is_empty() => {}
                 Ok(Ok(map)) => {
                     self.learn(map);
@@ -299,8 +299,8 @@ impl Cluster {
     }
 }
 
-/// The first key of a command: all others are in the same slot. Those that we send have it in the
-/// first place, except scripts.
+/// The first key of a command. All its other keys are in the same slot. In the commands of this
+/// crate it is the first argument, except for scripts.
 fn key_of(command: &Cmd) -> Option<&[u8]> {
     let mut arguments = arguments(command);
     match arguments.next()? {

@@ -1,4 +1,4 @@
-//! Sends commands to the right Redis process: alone, with Sentinel or in a Cluster.
+//! Sends commands to the right Redis process: a single one, with Sentinel, or in a cluster.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::{cluster::Cluster, sentinel::Sentinel};
 
-/// The way of commands. Clones share its connections.
+/// Sends commands. Clones share the connections.
 #[derive(Clone)]
 pub(super) enum Commands {
     One {
@@ -22,7 +22,7 @@ pub(super) enum Commands {
 }
 
 impl Commands {
-    /// Changes with each failover, where there are any.
+    /// A number that changes with each failover, if there can be failovers.
     pub(super) fn failovers(&self) -> Option<watch::Receiver<u64>> {
         match self {
             Self::One { .. } => None,
@@ -51,7 +51,7 @@ impl ConnectionLike for Commands {
             Self::One { manager, .. } => manager.req_packed_commands(pipeline, offset, count),
             Self::Sentinel(sentinel) => Box::pin(sentinel.send_all(pipeline, offset, count)),
             Self::Cluster(_) => Box::pin(async {
-                // The commands of a pipeline may belong to several nodes.
+                // The commands of a pipeline might belong to several nodes.
                 Err((ErrorKind::Client, "a cluster takes scripts, not pipelines").into())
             }),
         }

@@ -1,4 +1,4 @@
-//! The way to Redis.
+//! `Redis`: the connection to Redis.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -19,14 +19,14 @@ use super::{
 };
 use crate::{ReplicaStores, StoreError};
 
-/// How long a connection may take to be made, and a command to be answered. A machine in the same
-/// place answers in a millisecond; what takes longer than this is away.
+/// How long connecting may take, and how long a command may take to be answered. A machine in the
+/// same place answers in a millisecond; a longer delay means that it is unreachable.
 pub(super) const COMMAND_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often a command that found no connection is tried again.
+/// How often a command is retried if there was no connection.
 const RETRIES: usize = 2;
 
-/// A Redis that replicas share. Clones share its connection.
+/// A Redis that replicas share. Clones share the connection.
 #[derive(Clone)]
 pub struct Redis {
     pub(super) commands: Commands,
@@ -34,19 +34,20 @@ pub struct Redis {
 }
 
 impl Redis {
-    /// Connects:
+    /// Connects to Redis. The URL is one of:
     ///
-    /// - `redis://[user:password@]host[:port][/database]`, one Redis; `unix:///path` by a socket;
-    /// - `redis+sentinel://[user:password@]host[:port],…/service[/database]`, the master of a service that
-    ///   these sentinels watch, whichever process it is; with `?sentinel_username=…&sentinel_password=…`
-    ///   if they want a password;
-    /// - `redis+cluster://[user:password@]host[:port],…`, a cluster, of which these are some nodes.
+    /// - `redis://[user:password@]host[:port][/database]` for a single Redis, or `unix:///path` for a
+    ///   socket;
+    /// - `redis+sentinel://[user:password@]host[:port],…/service[/database]` for the current master of a
+    ///   service that these sentinels watch, with `?sentinel_username=…&sentinel_password=…` if the
+    ///   sentinels require a password;
+    /// - `redis+cluster://[user:password@]host[:port],…` for a cluster, of which these are some nodes.
     ///
-    /// `rediss://`, `rediss+sentinel://` and `rediss+cluster://` are the same with TLS, with the feature
-    /// `tls`.
+    /// `rediss://`, `rediss+sentinel://` and `rediss+cluster://` are the same with TLS, which
+    /// requires the feature `tls`.
     ///
     /// # Errors
-    /// If the URL is invalid, or nothing answers there.
+    /// [`StoreError`] if the URL is invalid, or Redis cannot be reached.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         #[cfg(feature = "tls")]
         super::tls::choose_provider();
@@ -58,11 +59,12 @@ impl Redis {
         Ok(Self::new(commands))
     }
 
-    /// Connects to a `rediss://`, `rediss+sentinel://` or `rediss+cluster://` URL with certificates of
-    /// your own.
+    /// Connects to a `rediss://`, `rediss+sentinel://` or `rediss+cluster://` URL with your own
+    /// certificates.
     ///
     /// # Errors
-    /// If the URL is invalid or without TLS, a certificate cannot be read, or nothing answers there.
+    /// [`StoreError`] if the URL is invalid or without TLS, a certificate cannot be read, or Redis
+    /// cannot be reached.
     #[cfg(feature = "tls")]
     pub async fn open_with_tls(url: &str, tls: RedisTls) -> Result<Self, StoreError> {
         super::tls::choose_provider();
@@ -81,53 +83,52 @@ impl Redis {
         }
     }
 
-    /// Keeps what belongs to one server apart from what belongs to another: all names begin with
-    /// this, and with `turnbuckle:` unless it is set. A part in braces would put all keys onto one
-    /// node of a cluster.
+    /// Sets the prefix of all names, which separates the data of one server from that of another.
+    /// Defaults to `turnbuckle:`. A part in braces would put all keys onto one node of a cluster.
     #[must_use]
     pub fn prefix(mut self, prefix: &str) -> Self {
         self.names = Names::new(prefix);
         self
     }
 
-    /// Tasks.
+    /// The store for tasks.
     pub fn tasks(&self) -> RedisTasks {
         RedisTasks::new(self.clone())
     }
 
-    /// States that were used.
+    /// The store for used states.
     pub fn used_states(&self) -> RedisUsedStates {
         RedisUsedStates::new(self.clone())
     }
 
-    /// Changes, on their way to all replicas. Must be called inside a runtime.
+    /// The fan-out for changes. It must be called within a runtime.
     pub fn fanout(&self) -> RedisFanout {
         RedisFanout::new(self)
     }
 
-    /// Messages from one replica to another. Must be called inside a runtime.
+    /// The bus for messages between replicas. It must be called within a runtime.
     pub fn bus(&self) -> RedisBus {
         RedisBus::new(self.clone())
     }
 
-    /// What clients change in their sessions.
+    /// The store for what clients change in their sessions.
     pub fn sessions(&self) -> RedisSessions {
         RedisSessions::new(self.clone())
     }
 
-    /// Events of streams that outlive their replica.
+    /// The log for events of streams that outlive their replica.
     pub fn events(&self) -> RedisEvents {
         RedisEvents::new(self.clone())
     }
 
-    /// Limits of callers.
+    /// The shared limits of callers.
     pub fn limits(&self) -> RedisLimits {
         RedisLimits::new(self.clone())
     }
 
-    /// Sends a command that does no harm if it is carried out twice. One that finds its connection
-    /// closed is sent again, on a new one: Redis closes connections that were idle for long, and
-    /// anything between the two does so at any time.
+    /// Sends a command that is harmless if it is carried out twice. If its connection turns out to
+    /// be closed, it is sent again on a new one: Redis closes connections that were idle for long,
+    /// and network devices between the two may do so at any time.
     pub(super) async fn repeatable<T: FromRedisValue>(
         &self,
         command: &Cmd,
@@ -140,36 +141,36 @@ impl Redis {
         answered.map_err(failed)
     }
 
-    /// Whether keys and channels are on several nodes.
+    /// Whether keys and channels are spread over several nodes.
     pub(super) fn is_cluster(&self) -> bool {
         matches!(self.commands, Commands::Cluster(_))
     }
 
-    /// Publishes a message to a channel, and says how many heard it.
+    /// Publishes a message to a channel, and returns how many subscribers received it.
     pub(super) async fn publish(&self, channel: &str, message: &[u8]) -> Result<u64, StoreError> {
         let mut publish = ::redis::cmd(match self.commands {
             Commands::One { .. } | Commands::Sentinel(_) => "PUBLISH",
-            // Other than `PUBLISH` it reaches one shard alone, where all who listen are, and so it
+            // Unlike `PUBLISH`, it reaches only one shard, where all subscribers are, and therefore
             // counts all of them.
             Commands::Cluster(_) => "SPUBLISH",
         });
         publish.arg(channel).arg(message);
-        // Who hears a message twice takes it once.
+        // Recipients ignore a message that arrives twice.
         self.repeatable(&publish).await
     }
 
-    /// The only key of its kind that a group has: a session, an owner, a stream.
+    /// The name of the only key of this kind in a group: a session, an owner, a stream.
     pub(super) fn name(&self, kind: &str, group: &str) -> String {
         self.names.one(kind, group)
     }
 
-    /// One of several keys of its kind that a group has. Scripts may use all keys of one group
-    /// together, and no others: on a cluster these are on one node.
+    /// The name of one of several keys of this kind in a group. A script may use several keys of
+    /// one group together, because they are on one node of a cluster, but no others.
     pub(super) fn name_in(&self, kind: &str, group: &str, id: &str) -> String {
         self.names.one_of(kind, group, id)
     }
 
-    /// A key that belongs to no group, for one value.
+    /// The name of a key that belongs to no group, for a single value.
     pub(super) fn lone_name(&self, kind: &str, id: &[u8]) -> Vec<u8> {
         self.names.lone(kind, id)
     }
@@ -194,7 +195,7 @@ async fn cluster(target: ClusterTarget) -> Result<Commands, StoreError> {
     Ok(Commands::Cluster(Arc::new(Cluster::open(target).await?)))
 }
 
-/// Must be called inside a runtime.
+/// Must be called within a runtime.
 impl From<Redis> for ReplicaStores {
     fn from(redis: Redis) -> Self {
         let limits = Arc::new(redis.limits());
@@ -212,7 +213,7 @@ impl From<Redis> for ReplicaStores {
 
 impl fmt::Debug for Redis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The address may hold a password.
+        // The address may contain a password.
         f.debug_struct("Redis")
             .field("names", &self.names)
             .finish_non_exhaustive()
@@ -223,7 +224,7 @@ pub(super) fn failed(error: ::redis::RedisError) -> StoreError {
     StoreError::new("redis", error)
 }
 
-/// What is kept there cannot be read.
+/// The error for stored data that cannot be read.
 pub(super) fn unreadable(error: serde_json::Error) -> StoreError {
     StoreError::new("redis", error)
 }

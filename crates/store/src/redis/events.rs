@@ -1,4 +1,4 @@
-//! Events of streams, in Redis: a stream of Redis for each of ours.
+//! Events of streams in Redis: one Redis stream for each stream.
 
 use std::time::Duration;
 
@@ -10,8 +10,9 @@ use crate::{
     event::{EventLog, LoggedEvent},
 };
 
-/// Appends events: the stream; how long to keep it in milliseconds, the first number that is kept, and
-/// the number and bytes of each event. One that is there was appended by a command whose answer was lost.
+/// Appends events. The key is the stream; the arguments are how long to keep it in milliseconds,
+/// the first number to keep, and the number and bytes of each event. An event that already exists
+/// was appended by a command whose answer was lost.
 const APPEND: &str = r"
 for at = 3, #ARGV, 2 do
   local done = redis.pcall('XADD', KEYS[1], ARGV[at] .. '-0', 'e', ARGV[at + 1])
@@ -24,7 +25,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return 1
 ";
 
-/// Reads a stream: the number and bytes of each event.
+/// Reads a stream. Returns the number and bytes of each event.
 const READ: &str = r"
 local flat = {}
 for _, entry in ipairs(redis.call('XRANGE', KEYS[1], '-', '+')) do
@@ -34,7 +35,7 @@ end
 return flat
 ";
 
-/// Events of streams, shared by all who use this Redis.
+/// Events of streams, shared by all users of this Redis.
 #[derive(Debug)]
 pub struct RedisEvents {
     redis: Redis,

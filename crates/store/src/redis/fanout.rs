@@ -1,4 +1,4 @@
-//! Changes on their way to all replicas, by way of Redis.
+//! Sends changes to all replicas over Redis.
 
 use std::{
     future::{Future, poll_fn},
@@ -20,21 +20,20 @@ use super::{
 };
 use crate::{Change, ChangeCallback, Fanout, JoinGuard, LocalFanout, StoreError};
 
-/// How many changes wait to be sent. What is more is made good by [`Change::Everything`].
+/// How many changes may wait to be sent. Further ones are replaced by [`Change::Everything`].
 const MAX_WAITING: usize = 1024;
 
-/// How long to wait before a change that Redis did not take is sent again. It does not block
-/// callers.
+/// How long to wait before sending a change again that Redis did not accept. This does not block callers.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
-/// The channel.
+/// The name of the channel.
 const CHANNEL: &str = "changes";
 
-/// Carries changes to all replicas that use this Redis.
+/// Sends changes to all replicas that use this Redis.
 #[derive(Debug)]
 pub struct RedisFanout {
     outbox: mpsc::Sender<Change>,
-    /// Told when a change could not wait to be sent.
+    /// Notified when a change was lost because the queue was full.
     lost: Arc<Notify>,
     local: LocalFanout,
     sending: JoinHandle<()>,
@@ -56,7 +55,7 @@ impl RedisFanout {
         let channel = redis.name("channel", CHANNEL);
         let news = News::listen(redis, vec![channel], move |heard| {
             let change = match heard {
-                // What a newer replica says and we do not know may be anything.
+                // An unknown message of a newer replica may mean any change.
                 Heard::Message(text) => serde_json::from_slice(text).ok(),
                 Heard::Open => None,
             };
@@ -90,8 +89,9 @@ impl Fanout for RedisFanout {
     }
 }
 
-/// Sends what is published, in order. What Redis does not take is lost, and said to be as soon as it
-/// takes something again: there may be no other change for long.
+/// Sends published changes in order. A change that Redis does not accept is lost. As soon as Redis
+/// accepts messages again, the loss is reported, because there may be no other change for a long
+/// time.
 async fn send<P, S>(publish: P, mut waiting: mpsc::Receiver<Change>, lost: Arc<Notify>)
 where
     P: Fn(Change) -> S,
@@ -109,8 +109,8 @@ where
         let Some(change) = next else { return };
         let mut changes = vec![change];
         if changes[0] == Change::Everything {
-            // It covers those that wait, which would only delay what comes after them. Only the end of a
-            // visit is not covered: that must not be reported unless it happened.
+            // It covers the changes that wait, which would only delay later ones. It does not cover
+            // the end of a visit, which must not be reported unless it happened.
             for _ in 0..MAX_WAITING {
                 let Ok(change) = waiting.try_recv() else {
                     break;
@@ -176,7 +176,7 @@ mod tests {
         };
         let lost = Arc::new(Notify::new());
         let sending = tokio::spawn(send(to_redis, waiting, Arc::clone(&lost)));
-        // It waits for a change now.
+        // The task is now waiting for a change.
         tokio::task::yield_now().await;
         lost.notify_one();
         assert_eq!(heard.recv().await, Some(Change::Everything));

@@ -1,4 +1,4 @@
-//! Limits of callers in Redis: a number for each rate, and a hash of what each replica holds.
+//! Limits of callers in Redis: a number for each rate, and a hash with the open count of each replica.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,9 +11,10 @@ use crate::{
     limit::{OpenCount, RateGrant, RateRequest, SharedLimits},
 };
 
-/// Takes from a rate by the clock of Redis: its name; the pause between two times in microseconds, how
-/// many there may be at once, how many are owed, and how many are wanted. Returns how many are granted,
-/// and in how many microseconds there is another one. What is owed is never more than everything.
+/// Takes from a rate, by the clock of Redis. The key is its name; the arguments are the pause
+/// between two uses in microseconds, how many are allowed at once, how many are owed, and how many
+/// are wanted. Returns how many are granted, and in how many microseconds there is another one. The
+/// debt is at most the whole capacity.
 const DRAW: &str = r"
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -27,8 +28,9 @@ if left > 0 then redis.call('SET', KEYS[1], string.format('%.0f', due), 'PX', le
 return {granted, math.max(due + pause - now - whole, 0)}
 ";
 
-/// Says what a replica holds, by the clock of Redis: the hash; the replica, how much, for how many
-/// milliseconds, and how many replicas there may be. Returns what all hold.
+/// Reports the open count of a replica, by the clock of Redis. The key is the hash; the arguments
+/// are the replica, the count, for how many milliseconds it is valid, and the most replicas.
+/// Returns the counts of all replicas.
 const HOLD: &str = r"
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -55,10 +57,10 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return held
 ";
 
-/// Replicas whose holdings of one caller are kept.
+/// How many replicas' counts are kept for one caller.
 const MAX_REPLICAS: usize = 1000;
 
-/// Limits of callers, shared by all who use this Redis.
+/// Limits of callers, shared by all users of this Redis.
 #[derive(Debug)]
 pub struct RedisLimits {
     redis: Redis,
@@ -81,7 +83,7 @@ impl RedisLimits {
         script.arg(request.pause()).arg(request.burst);
         script.arg(request.owed).arg(request.wanted);
         let mut commands = self.redis.commands.clone();
-        // A command whose answer was lost may have counted; it is not sent twice.
+        // A command whose answer was lost may have been counted, so it is not repeated.
         let (granted, wait): (u32, u64) =
             script.invoke_async(&mut commands).await.map_err(failed)?;
         Ok(RateGrant::new(granted, Duration::from_micros(wait)))

@@ -10,9 +10,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! One connection carries commands, and one for each store that listens carries what others say.
-//! Both are opened again when they break. Redis 6.2 is the oldest that will do, and Redis 7 for a
-//! cluster. [`Redis::open`] also takes URLs of sentinels and of clusters.
+//! One connection is for commands, and each store that listens for messages has one of its own.
+//! Broken connections are opened again. Redis 6.2 or newer is required, and Redis 7 for a cluster.
+//! [`Redis::open`] also accepts URLs of sentinels and clusters.
 
 mod address;
 mod bus;

@@ -1,15 +1,15 @@
 //! Names of keys and channels.
 //!
-//! On a cluster the part in braces decides which node has a key. It is the session, the owner or the
-//! stream that the key belongs to, so that keys spread over all nodes, and keys that one script
-//! changes are on one.
+//! On a cluster the part in braces determines which node has a key. It is the session, the owner or
+//! the stream that the key belongs to. So keys are spread over all nodes, and all keys that one
+//! script changes are on one node.
 
 use std::{borrow::Cow, sync::Arc};
 
-/// How names begin if nothing else is said.
+/// The default prefix of names.
 const PREFIX: &str = "turnbuckle:";
 
-/// How the names of one server begin.
+/// The prefix of the names of one server.
 #[derive(Clone, Debug)]
 pub(super) struct Names(Arc<str>);
 
@@ -18,18 +18,18 @@ impl Names {
         Self(prefix.into())
     }
 
-    /// The only name of its kind in a group: `turnbuckle:session:{group}`.
+    /// The only name of this kind in a group: `turnbuckle:session:{group}`.
     pub(super) fn one(&self, kind: &str, group: &str) -> String {
         format!("{}{kind}:{{{}}}", self.0, escaped(group))
     }
 
-    /// One of several names of its kind in a group: `turnbuckle:task:{group}:id`. All names of a
+    /// One of several names of this kind in a group: `turnbuckle:task:{group}:id`. All names of a
     /// group are on one node of a cluster.
     pub(super) fn one_of(&self, kind: &str, group: &str, id: &str) -> String {
         format!("{}{kind}:{{{}}}:{id}", self.0, escaped(group))
     }
 
-    /// A name of any bytes, which shares its node with no other.
+    /// A name with arbitrary bytes, which belongs to no group.
     pub(super) fn lone(&self, kind: &str, id: &[u8]) -> Vec<u8> {
         let mut name = format!("{}{kind}:", self.0).into_bytes();
         name.extend_from_slice(id);
@@ -43,7 +43,8 @@ impl Default for Names {
     }
 }
 
-/// The group without braces, which would end it early. An empty one would not count as a group.
+/// Escapes braces in a group, because they would end it early. An empty group is replaced, because
+/// Redis would ignore it.
 fn escaped(group: &str) -> Cow<'_, str> {
     if group.is_empty() {
         return "%".into();

@@ -1,4 +1,4 @@
-//! Messages of channels, received until the subscription is dropped.
+//! Receives messages of channels until the subscription is dropped.
 
 use std::{
     future::{Future, pending, poll_fn},
@@ -18,38 +18,38 @@ use turnbuckle_base::lock::Mutex;
 
 use super::{Redis, commands::Commands, shard_news};
 
-/// How long the channel may be silent before the other end is asked whether it is there.
+/// How long a channel may be silent before a ping checks the connection.
 pub(super) const SILENCE: Duration = Duration::from_secs(15);
 
-/// How long it may take to answer that.
+/// How long the answer to the ping may take.
 pub(super) const COMMAND_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long to wait before the channel is opened again: doubled each time, up to the longest. Where
-/// another process takes the place of one that is away, it does so within seconds.
+/// How long to wait before the channel is opened again. The pause doubles each time, up to the
+/// longest one. If another process takes over for an unreachable one, it does so within seconds.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE_OF_MANY: Duration = Duration::from_millis(500);
 
-/// What is heard on the channels.
+/// An event of the channels.
 pub(super) enum Heard<'a> {
-    /// Something that was published.
+    /// A published message.
     Message(&'a [u8]),
-    /// All channels are open, for the first time or again: what was published before was missed.
+    /// All channels are open, for the first time or again. Earlier messages may have been missed.
     Open,
 }
 
-/// A subscription, until it is dropped.
+/// A subscription. Dropping it ends it.
 #[derive(Debug)]
 pub(super) struct News(Vec<JoinHandle<()>>);
 
-/// Who hears, and which of the connections are open.
+/// The listener, and which of the connections are open.
 pub(super) struct Ear {
     hear: Box<dyn Fn(Heard<'_>) + Send + Sync>,
     open: Mutex<Vec<bool>>,
 }
 
 impl News {
-    /// Must be called inside a runtime.
+    /// Starts listening. It must be called within a runtime.
     pub(super) fn listen(
         redis: &Redis,
         channels: Vec<String>,
@@ -128,8 +128,8 @@ async fn keep_listening(commands: Commands, channels: Vec<String>, ear: Arc<Ear>
     }
 }
 
-/// Hears until the connection breaks, or until others are there instead; an error if it was never
-/// open.
+/// Receives messages until the connection breaks, or until the master has changed. Returns an error
+/// if the connection was never open.
 async fn hear_all(
     client: &Client,
     channels: &[String],
@@ -146,7 +146,7 @@ async fn hear_all(
             .map_err(late)??;
         Ok::<_, RedisError>((sink, messages))
     };
-    // A process that hangs is not waited for once another has its place.
+    // Do not wait for a process that hangs once another has taken its place.
     let mut opening = pin!(opening);
     let opened = poll_fn(|context| match moved.as_mut().poll(context) {
         Poll::Ready(()) => Poll::Ready(None),
@@ -171,7 +171,7 @@ async fn hear_all(
     }
 }
 
-/// The next message; none any more if the connection broke, or others are there instead.
+/// The next message; `None` if the connection broke, or the master has changed.
 async fn next(
     messages: &mut PubSubStream,
     mut moved: Pin<&mut impl Future<Output = ()>>,

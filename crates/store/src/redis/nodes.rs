@@ -11,30 +11,31 @@ use turnbuckle_base::lock::Mutex;
 use super::{Redis, connection::failed};
 use crate::{StoreError, bus::NodeId};
 
-/// How often a node says that it is there.
+/// How often a node reports that it is present.
 pub(super) const BEAT: Duration = Duration::from_millis(500);
 
-/// How long a node counts as there after it last said so, in milliseconds: three beats, so that one
-/// that is late or lost does not count.
+/// How long a node counts as present after its last report, in milliseconds: three beats, so that
+/// one late or lost report has no effect.
 const LEASE_MS: u64 = 1500;
 
 /// How long Redis must have answered every beat before a node that is not in the set counts as
-/// missing: one that is restarted has all nodes again after some of their beats.
+/// missing. After a restart of Redis, all nodes are in the set again after some beats.
 const SETTLED_AFTER: Duration = Duration::from_secs(3);
 
-/// How long the answer to a beat may take. One that comes later says nothing about the others: theirs
-/// may be late for the same reason, as while another process of Redis becomes master.
+/// How long the answer to a beat may take. A later answer says nothing about the other nodes: their
+/// beats may be late for the same reason, for example while another Redis process becomes master.
 const LATE_AFTER: Duration = Duration::from_millis(LEASE_MS);
 
-/// How long a node must be missing before its work is given up. With the lease and a beat this makes
-/// six seconds from its end.
+/// How long a node must be missing before its work is given up. With the lease and a beat this is
+/// six seconds after its end.
 const GONE_AFTER: Duration = Duration::from_secs(4);
 
-/// How long a node that is missing is remembered.
+/// How long a missing node is remembered.
 const FORGET_AFTER: Duration = Duration::from_mins(1);
 
-/// Says that a node is there: the set; the node and its lease in milliseconds. Returns all nodes that
-/// are there by the clock of Redis, and forgets those that have not been for a minute.
+/// Reports that a node is present. The key is the set; the arguments are the node and its lease in
+/// milliseconds. Returns all nodes that are present by the clock of Redis, and removes those that
+/// have been absent for a minute.
 const SAY: &str = r"
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -44,7 +45,7 @@ redis.call('PEXPIRE', KEYS[1], 3600000)
 return redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. now, '+inf')
 ";
 
-/// The nodes as this process saw them last.
+/// The nodes as this process last saw them.
 #[derive(Debug)]
 pub(super) struct Nodes {
     say: Script,
@@ -53,11 +54,11 @@ pub(super) struct Nodes {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// Since when every beat was answered in time; not now if `None`.
+    /// Since when every beat was answered in time; `None` if the last one was not.
     since: Option<Instant>,
-    /// When the last one was answered.
+    /// When the last beat was answered.
     looked: Option<Instant>,
-    /// When each node was last there.
+    /// When each node was last present.
     nodes: HashMap<NodeId, Instant>,
 }
 
@@ -69,7 +70,7 @@ impl Nodes {
         }
     }
 
-    /// Says that a node is there, and looks who else is.
+    /// Reports that a node is present, and reads which others are.
     pub(super) async fn say(&self, redis: &Redis, node: NodeId) -> Result<(), StoreError> {
         let mut say = self.say.prepare_invoke();
         say.key(key(redis));
@@ -92,21 +93,21 @@ impl Nodes {
         }
     }
 
-    /// Says that a node is not there any more.
+    /// Reports that a node has left.
     pub(super) async fn leave(redis: &Redis, node: NodeId) -> Result<(), StoreError> {
         let mut remove = ::redis::cmd("ZREM");
         remove.arg(key(redis)).arg(node.to_string());
         redis.repeatable(&remove).await
     }
 
-    /// Whether a node was seen at the last look or not long ago, or it is unknown: Redis has come
-    /// back so recently that not every node has reported again.
+    /// Whether a node was present at the last look or shortly before. Also true while this is
+    /// unknown, because Redis has come back so recently that not every node has reported again.
     pub(super) fn may_be_there(&self, node: NodeId) -> bool {
         self.seen.lock().may_be_there(node, Instant::now())
     }
 
-    /// The nodes that were seen at the last look or not long ago; while that is unknown, all that were
-    /// seen in the last minute.
+    /// The nodes that were present at the last look or shortly before. While this is unknown, all
+    /// nodes that were seen in the last minute.
     pub(super) fn there(&self) -> Vec<NodeId> {
         let seen = self.seen.lock();
         let (nodes, now) = (seen.nodes.keys(), Instant::now());
@@ -114,7 +115,7 @@ impl Nodes {
         nodes.copied().collect()
     }
 
-    /// Whether each node that is there has had time to say so.
+    /// Whether each node that is present has had time to report.
     pub(super) fn knows_all(&self) -> bool {
         self.seen.lock().is_settled(SETTLED_AFTER, Instant::now())
     }
@@ -136,20 +137,19 @@ impl Seen {
         self.nodes.retain(|_, last| now - *last < FORGET_AFTER);
     }
 
-    /// Whether the last look was so long ago that it is unknown who is there.
+    /// Whether the last look was so long ago that it is unknown which nodes are present.
     fn is_late(&self, now: Instant) -> bool {
         let ago = |looked| now.saturating_duration_since(looked);
         self.looked.is_none_or(|looked| ago(looked) >= LATE_AFTER)
     }
 
-    /// Whether every beat was answered in time for so long.
+    /// Whether every beat was answered in time for this long.
     fn is_settled(&self, long: Duration, now: Instant) -> bool {
         let is_long = |since| now.saturating_duration_since(since) >= long;
         !self.is_late(now) && self.since.is_some_and(is_long)
     }
 
-    /// For how long a node was missing when somebody last looked. The time since then says nothing
-    /// about it.
+    /// For how long a node had been missing at the last look. The time since then says nothing about it.
     fn missing_for(&self, node: NodeId) -> Duration {
         match (self.looked, self.nodes.get(&node)) {
             (Some(looked), Some(last)) => looked.saturating_duration_since(*last),
@@ -191,20 +191,20 @@ mod tests {
             assert_eq!(seen.is_gone(node, after(second)), second >= 8);
             assert!(!seen.is_gone(other, after(second)));
         }
-        // Redis was away: all nodes have time to come back.
+        // Redis was unreachable: all nodes have time to report again.
         seen.since = None;
         assert!(!seen.is_gone(node, after(10)));
         for second in 20..=24 {
             seen.see([other].into_iter(), after(second));
             assert_eq!(seen.is_gone(node, after(second)), second >= 24);
         }
-        // Redis is slow: until it has answered, no node counts as dead, however long ago the last look was.
+        // Redis is slow: until it answers, no node counts as gone, however long ago the last look was.
         for late_ms in [0, 900, 1100, 1400, 1600, 5000] {
             let now = after(24) + Duration::from_millis(late_ms);
             assert!(seen.may_be_there(other, now), "after {late_ms} ms");
             assert_eq!(seen.may_be_there(node, now), late_ms >= 1500);
         }
-        // The state is unknown, so all nodes get new time when Redis answers.
+        // The state is unknown, so all nodes get time again when Redis answers.
         assert!(!seen.is_gone(node, after(26)));
         assert!(!seen.is_gone(other, after(30)));
         for second in 30..=34 {

@@ -1,5 +1,5 @@
-//! One process of Redis among several: its connection is opened when it is needed, and again after
-//! it broke.
+//! One Redis process among several. Its connection is opened when it is needed, and opened again
+//! after it broke.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -12,19 +12,19 @@ use turnbuckle_base::lock::Mutex;
 
 use super::news::late;
 
-/// How long a connection may take to be made. Where one process is away, others take its place.
+/// How long connecting may take. If one process is unreachable, others take over.
 pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(2);
 
-/// A way to a process.
+/// The connection to a process.
 pub(super) struct Process {
     client: Client,
     config: AsyncConnectionConfig,
-    /// Opened once for all who send at the same time; a new one replaces it when it broke.
+    /// Opened once for all concurrent senders. A new cell replaces it when the connection broke.
     connection: Mutex<Arc<OnceCell<MultiplexedConnection>>>,
 }
 
 impl Process {
-    /// A process that has this long for each answer.
+    /// Makes the connection to a process that has this long for each answer.
     pub(super) fn new(client: Client, answer_within: Duration) -> Self {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(CONNECT_WITHIN))
@@ -47,7 +47,7 @@ impl Process {
         self.judge(&opened, answered)?.extract_error()
     }
 
-    /// Sends commands in one go, with none of others between them.
+    /// Sends commands together, without commands of others between them.
     pub(super) async fn send_all(
         &self,
         commands: &Pipeline,
@@ -69,14 +69,14 @@ impl Process {
             self.client
                 .get_multiplexed_async_connection_with_config(&self.config)
         });
-        // One connects at a time, and the next one tries when that fails: each caller waits at most
-        // `CONNECT_WITHIN`, including its time in the queue.
+        // One caller connects at a time, and the next one tries if that fails. Each caller waits at
+        // most `CONNECT_WITHIN`, including its time in the queue.
         let connection = tokio::time::timeout(CONNECT_WITHIN, opening).await;
         let connection = connection.map_err(late)??.clone();
         Ok((opened, connection))
     }
 
-    /// A connection that gave anything but an answer is not used again.
+    /// Drops the connection if the outcome is anything but an answer.
     fn judge<T>(
         &self,
         used: &Arc<OnceCell<MultiplexedConnection>>,
@@ -96,16 +96,16 @@ impl Process {
 
 impl fmt::Debug for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The client has the password.
+        // The client contains the password.
         f.debug_struct("Process").finish_non_exhaustive()
     }
 }
 
-/// Whether a command was certainly not carried out, because no process took it or because the one
-/// that took it is not the one to do so now. It can be sent again, to another process or later.
+/// Whether a command was certainly not carried out, because no process accepted it, or because the
+/// process is not responsible at the moment. It can be sent again, to another process or later.
 pub(super) fn was_refused(error: &RedisError) -> bool {
     match error.kind() {
-        // `Moved` and `Ask` may not say to where in a way that can be read. The map is looked at again.
+        // The target of `Moved` and `Ask` may be unreadable. Then the slot map is requested again.
         ErrorKind::Server(
             ServerErrorKind::Ask
             | ServerErrorKind::BusyLoading
@@ -115,7 +115,7 @@ pub(super) fn was_refused(error: &RedisError) -> bool {
             | ServerErrorKind::ReadOnly
             | ServerErrorKind::TryAgain,
         ) => true,
-        // Redis 6 puts what went wrong in a script behind words of its own.
+        // Redis 6 wraps the error of a script into another message.
         ErrorKind::Server(_) => error
             .detail()
             .is_some_and(|said| said.contains("-READONLY")),

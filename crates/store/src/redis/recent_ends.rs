@@ -1,9 +1,9 @@
-//! Ends of tasks, written again after a failover.
+//! Writes the ends of tasks again after a failover.
 //!
-//! Redis answers before its replicas have what was written. If the master dies in this moment, the
-//! end of a task is lost, and no replica would ever write it again: the task would be at work until
-//! its time is over. So a process keeps the ends that it wrote for a while, and looks at these
-//! tasks when there is a new master.
+//! Redis answers before its replicas have received a write. If the master dies in this moment, the
+//! end of a task is lost, and no replica of the server would ever write it again: the task would
+//! appear to be running until it expires. So each process remembers the ends that it wrote for a
+//! while, and checks these tasks when there is a new master.
 
 use std::{
     collections::VecDeque,
@@ -20,23 +20,23 @@ use turnbuckle_base::lock::Mutex;
 use super::{Redis, RedisTasks};
 use crate::task::{TaskChange, TaskEnd, TaskKey, TasksError};
 
-/// How long an end is kept: longer than a cluster takes to replace a master, unless it is told to be
-/// patient.
+/// How long an end is remembered: longer than a cluster takes to replace a master with its default
+/// settings.
 const KEEP: Duration = Duration::from_mins(1);
 
-/// How many ends are kept, and 8 MiB: how many bytes of results. The oldest go first.
+/// How many ends are remembered, and how many bytes of results (8 MiB). The oldest are dropped first.
 const MAX_ENDS: usize = 1024;
 const MAX_BYTES: usize = 8 * 1024 * 1024;
 
-/// How often, and after which pauses, a task is looked at that cannot be read or written yet.
+/// How often, and after which pauses, a task is tried again that cannot be read or written yet.
 const ATTEMPTS: usize = 20;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The ends that this process wrote lately.
+/// The ends that this process has recently written.
 #[derive(Debug, Default)]
 pub(super) struct RecentEnds {
     ends: Arc<Mutex<Ends>>,
-    /// Begun with the first end.
+    /// Started with the first end.
     watching: OnceLock<Watching>,
 }
 
@@ -50,7 +50,7 @@ struct Ends {
 struct End {
     key: TaskKey,
     change: TaskChange,
-    /// The time that the caller gave.
+    /// The time that the caller passed.
     now: SystemTime,
     written: Instant,
 }
@@ -65,8 +65,8 @@ impl Drop for Watching {
 }
 
 impl RecentEnds {
-    /// Keeps a change that was written, if it is an end and it can be lost. Must be called inside a
-    /// runtime.
+    /// Remembers a change that was written, if it is an end and may be lost. It must be called
+    /// within a runtime.
     pub(super) fn keep(&self, redis: &Redis, key: &TaskKey, change: &TaskChange, now: SystemTime) {
         let (Some(end), Some(mut failovers)) = (change.end(), redis.commands.failovers()) else {
             return;
@@ -117,9 +117,9 @@ fn size(change: &TaskChange) -> usize {
     }
 }
 
-/// Ends the tasks that have not ended. For the others nothing happens.
+/// Ends the tasks that have not ended. The others are not changed.
 async fn write_again(redis: &Redis, ends: Vec<End>) {
-    // It keeps what it writes, and ends when this does.
+    // This store remembers what it writes, and is dropped at the end of this function.
     let tasks = RedisTasks::new(redis.clone());
     for End {
         key, change, now, ..
@@ -127,7 +127,7 @@ async fn write_again(redis: &Redis, ends: Vec<End>) {
     {
         for _ in 0..ATTEMPTS {
             match tasks.apply(&key, change.clone(), now).await {
-                // The new master may not take commands yet.
+                // The new master may not accept commands yet.
                 Err(TasksError::Store(_)) => sleep(PAUSE).await,
                 _ => break,
             }

@@ -1,17 +1,18 @@
-//! Scripts, for the nodes of a cluster that do not have them yet. A replica that becomes master, or a
-//! node that joins, has none.
+//! Scripts for the nodes of a cluster that do not have them yet. A replica that becomes master, or
+//! a node that joins, has none.
 
 use std::collections::HashMap;
 
 use ::redis::{Arg, Cmd, ErrorKind, RedisError, Script, Value};
 use turnbuckle_base::lock::Mutex;
 
-/// The code of each script that was used, by its hash. There are as many as the program has.
+/// The code of each script that was used, by its hash. The number of scripts in the program limits
+/// its size.
 #[derive(Debug, Default)]
 pub(super) struct Scripts(Mutex<HashMap<Vec<u8>, Vec<u8>>>);
 
 impl Scripts {
-    /// Takes `SCRIPT LOAD`, the one command without a key: a node gets the script with the first
+    /// Handles `SCRIPT LOAD`, the only command without a key: a node gets the script with the first
     /// command that uses it there.
     pub(super) fn take(&self, load: &Cmd) -> Result<Value, RedisError> {
         let mut parts = arguments(load);
@@ -28,7 +29,7 @@ impl Scripts {
         Ok(Value::BulkString(hash))
     }
 
-    /// The command with the code of its script, if it has the hash and the code is known.
+    /// The command with the code of its script instead of the hash, if the code is known.
     pub(super) fn whole(&self, by_hash: &Cmd) -> Option<Cmd> {
         let mut parts = arguments(by_hash);
         let (Some(b"EVALSHA"), Some(hash)) = (parts.next(), parts.next()) else {
@@ -44,7 +45,7 @@ impl Scripts {
     }
 }
 
-/// The words of a command.
+/// The arguments of a command, including its name.
 pub(super) fn arguments(command: &Cmd) -> impl Iterator<Item = &[u8]> {
     command.args_iter().map(|argument| match argument {
         Arg::Simple(bytes) => bytes,

@@ -1,4 +1,4 @@
-//! A service that sentinels watch: commands go to its master, whichever process that is.
+//! A service that sentinels watch: commands are sent to its current master.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -17,20 +17,20 @@ use super::{
 };
 use crate::StoreError;
 
-/// How often the sentinels are asked who is master. A master that is cut off from the others still
-/// answers, and only they know that it is master no more.
+/// How often the sentinels are asked for the master. A master that is cut off from the others still
+/// answers, and only the others know that it is no longer the master.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// How long a sentinel may take to answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(1);
 
-/// How long to wait before the sentinels are asked again, or a command that was refused is sent again.
+/// How long to wait before the sentinels are asked again, or a refused command is repeated.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How long a command waits for a master that takes it. It was not carried out until then.
+/// How long a command waits for a master that accepts it. It was not carried out before.
 const MASTER_WITHIN: Duration = Duration::from_secs(3);
 
-/// The way to the master of a service.
+/// The connection to the master of a service.
 #[derive(Debug)]
 pub(super) struct Sentinel {
     watched: Arc<Watched>,
@@ -44,11 +44,11 @@ struct Watched {
     to_master: Access,
     master: watch::Sender<Arc<Master>>,
     failovers: watch::Sender<u64>,
-    /// Somebody found that the master is not the one to talk to.
+    /// Notified when a command shows that the master may have changed.
     look: Notify,
 }
 
-/// The master at some time.
+/// The master at a certain time.
 #[derive(Debug)]
 pub(super) struct Master {
     pub(super) address: Address,
@@ -56,7 +56,7 @@ pub(super) struct Master {
 }
 
 impl Sentinel {
-    /// Finds the master. Must be called inside a runtime.
+    /// Finds the master. It must be called within a runtime.
     pub(super) async fn open(target: SentinelTarget) -> Result<Self, StoreError> {
         let sentinels = target.sentinels.into_iter().map(|address| {
             let client = target.to_sentinels.client(&address).map_err(failed)?;
@@ -66,7 +66,7 @@ impl Sentinel {
         let service: Arc<str> = target.service.into();
         let address = find(&sentinels, &service).await?;
         let master = Master::new(address, &target.to_master).map_err(failed)?;
-        // No command uses it yet, so its error can be reported.
+        // No command uses the connection yet, so its error can be returned.
         master
             .process
             .send(&::redis::cmd("PING"))
@@ -88,25 +88,25 @@ impl Sentinel {
         Ok(Self { watched, watching })
     }
 
-    /// The master as it is known now.
+    /// The currently known master.
     pub(super) fn master(&self) -> Arc<Master> {
         Arc::clone(&self.watched.master.borrow())
     }
 
-    /// Changes with each failover.
+    /// A number that changes with each failover.
     pub(super) fn failovers(&self) -> watch::Receiver<u64> {
         self.watched.failovers.subscribe()
     }
 
-    /// Waits until another process than this is master.
+    /// Waits until another process than this one is the master.
     pub(super) async fn master_after(&self, address: &Address) -> Arc<Master> {
         let mut master = self.watched.master.subscribe();
         let other = master.wait_for(|master| master.address != *address).await;
-        // The sender is ours.
+        // `self` has the sender, so it is not dropped.
         other.map_or_else(|_| self.master(), |master| Arc::clone(&master))
     }
 
-    /// Sends a command to the master. One that was not carried out waits for a master that does.
+    /// Sends a command to the master. If it was refused, it waits for a master that accepts it.
     pub(super) async fn send(&self, command: &Cmd) -> Result<Value, RedisError> {
         let until = Instant::now() + MASTER_WITHIN;
         loop {
@@ -155,7 +155,7 @@ impl Master {
     }
 }
 
-/// Follows the master until it is aborted.
+/// Follows changes of the master until it is aborted.
 async fn watch(watched: Arc<Watched>) {
     loop {
         let _ = timeout(LOOK, watched.look.notified()).await;
@@ -173,8 +173,8 @@ async fn watch(watched: Arc<Watched>) {
     }
 }
 
-/// Asks all sentinels. The one that saw the latest failover is right: others may be cut off together
-/// with a master of before.
+/// Asks all sentinels. The one that saw the latest failover is right; others may be cut off
+/// together with an earlier master.
 async fn find(
     sentinels: &[(Address, Arc<Process>)],
     service: &Arc<str>,
@@ -194,7 +194,7 @@ async fn find(
                 }
             }
             Ok((sentinel, Err(error))) => failures.push(format!("{sentinel}: {error}")),
-            // The runtime is ending.
+            // The runtime is shutting down.
             Err(_) => {}
         }
     }
@@ -206,7 +206,7 @@ async fn find(
     })
 }
 
-/// The master as one sentinel knows it, and the number of the failover that made it one.
+/// The master according to one sentinel, and the number of the failover that made it master.
 async fn ask(sentinel: &Process, service: &str) -> Result<(u64, Address), RedisError> {
     let mut pipeline = ::redis::pipe();
     for question in ["MASTER", "GET-MASTER-ADDR-BY-NAME"] {

@@ -1,5 +1,4 @@
-//! What clients change in their sessions, in Redis: one small hash for each session that changed
-//! anything.
+//! Session changes in Redis: one small hash for each session in which anything changed.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -11,13 +10,14 @@ use crate::{
     session::{MAX_RESOURCES, SessionChange, SessionState, Sessions},
 };
 
-/// The fields of the hash; a resource is a field of its own, so that two replicas can add one each.
+/// The fields of the hash. Each resource is a separate field, so that two replicas can add
+/// resources concurrently.
 const ENDED: &str = "ended";
 const LEVEL: &str = "level";
 const RESOURCE: &str = "resource:";
 
-/// Changes a session that has not ended: the hash; how long to keep it in milliseconds, how many
-/// resources it may have, what to do, a field and its value.
+/// Changes a session that has not ended. The key is the hash; the arguments are how long to keep it
+/// in milliseconds, the most resources, what to do, a field and its value.
 const WRITE: &str = r"
 if redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return 0 end
 local what, field = ARGV[3], ARGV[4]
@@ -36,7 +36,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return 1
 ";
 
-/// What clients change in their sessions, shared by all who use this Redis.
+/// What clients change in their sessions, shared by all users of this Redis.
 #[derive(Debug)]
 pub struct RedisSessions {
     redis: Redis,
@@ -100,7 +100,8 @@ impl RedisSessions {
             .arg(value);
         let mut commands = self.redis.commands.clone();
         match write.invoke_async(&mut commands).await {
-            // Written twice is written once, except for an end, after which nothing is written.
+            // Writing a change twice has the same effect as once, except for an end, after which
+            // nothing is written.
             Err(error) if error.is_connection_dropped() => {
                 let again: Result<bool, _> = write.invoke_async(&mut commands).await;
                 Ok(again.map_err(failed)? || what == "end")

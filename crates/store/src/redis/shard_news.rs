@@ -1,4 +1,4 @@
-//! Messages of a channel of a cluster, which belongs to one shard.
+//! Receives messages of a channel of a cluster, which belongs to one shard.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,15 +17,15 @@ use super::{
     slot::slot_of,
 };
 
-/// How often is checked whether the shard is where it was. A master that is cut off from the others,
-/// or became a replica, still has its connections, but not all messages.
+/// How often it is checked whether the shard is still at the same node. A master that is cut off
+/// from the others, or that became a replica, keeps its connections but does not get all messages.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How old the map of slots may be for that.
+/// How old the slot map may be for this check.
 const MAP_AGE: Duration = Duration::from_secs(2);
 
-/// Hears until the connection breaks, or until the channel is on another node; an error if it was
-/// never open.
+/// Receives messages until the connection breaks, or until the channel is at another node. Returns
+/// an error if the connection was never open.
 pub(super) async fn hear(
     cluster: &Cluster,
     channel: &str,
@@ -77,7 +77,7 @@ async fn ping(connection: &mut MultiplexedConnection) -> Result<Value, RedisErro
     answered.map_err(late)?
 }
 
-/// What takes the messages of a connection.
+/// The callback for the messages of a connection.
 fn pushed(
     ear: Arc<Ear>,
     ended: Arc<Notify>,

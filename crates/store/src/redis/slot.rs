@@ -1,9 +1,9 @@
-//! Slots: a cluster gives each key to one of 16384, and each slot to one node.
+//! Slots: a cluster assigns each key to one of 16384 slots, and each slot to one node.
 
-/// How many there are.
+/// The number of slots.
 pub(super) const SLOTS: usize = 16384;
 
-/// The slot of a key or of a channel: that of the part in the first braces if it has one.
+/// The slot of a key or channel. If the name contains braces, only the part in the first braces is used.
 pub(super) fn slot_of(key: &[u8]) -> u16 {
     let hashed = match key.iter().position(|byte| *byte == b'{') {
         Some(open) => {
@@ -18,7 +18,7 @@ pub(super) fn slot_of(key: &[u8]) -> u16 {
     crc16(hashed) & 0x3fff
 }
 
-/// CRC-16/XMODEM, as the specification of Redis Cluster has it.
+/// CRC-16/XMODEM, as required by the specification of Redis Cluster.
 fn crc16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0, |crc, byte| {
         (0..8).fold(crc ^ (u16::from(*byte) << 8), |crc: u16, _| {

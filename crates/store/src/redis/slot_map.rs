@@ -9,12 +9,12 @@ use super::{address::Address, slot::SLOTS};
 pub(super) struct SlotMap {
     /// All nodes: those that have slots, and their replicas.
     nodes: Vec<Address>,
-    /// For each slot the place of its node in `nodes`.
+    /// For each slot, the index of its node in `nodes`.
     owners: Vec<Option<u16>>,
 }
 
 impl SlotMap {
-    /// A map of nodes whose slots are not known.
+    /// Makes a map of nodes whose slots are unknown.
     pub(super) fn unknown(nodes: Vec<Address>) -> Self {
         Self {
             nodes,
@@ -22,7 +22,7 @@ impl SlotMap {
         }
     }
 
-    /// Reads the answer to `CLUSTER SLOTS` of a node at this address.
+    /// Reads the answer to `CLUSTER SLOTS` of the node at this address.
     pub(super) fn read(answer: Value, asked: &Address) -> Result<Self, RedisError> {
         let mut map = Self::unknown(Vec::new());
         for range in ::redis::from_redis_value::<Vec<Vec<Value>>>(answer)? {
@@ -32,7 +32,7 @@ impl SlotMap {
             };
             let first: usize = ::redis::from_redis_value(first)?;
             let last: usize = ::redis::from_redis_value(last)?;
-            // The first is the one that has the slots, the others are its replicas.
+            // The first node has the slots; the others are its replicas.
             let mut owner = None;
             for node in range {
                 let place = map.place(node_address(node, asked)?);
@@ -49,7 +49,7 @@ impl SlotMap {
         self.nodes.get(usize::from(place))
     }
 
-    /// Heeds that a slot has another owner.
+    /// Sets a new owner of a slot.
     pub(super) fn set_owner(&mut self, slot: u16, owner: Address) {
         let place = self.place(owner);
         if let Some(slot) = self.owners.get_mut(usize::from(slot)) {
@@ -79,12 +79,12 @@ impl SlotMap {
             self.nodes.push(node);
             self.nodes.len() - 1
         });
-        // A cluster has a thousand nodes at the most.
+        // A cluster has at most a thousand nodes.
         u16::try_from(place).unwrap_or(u16::MAX)
     }
 }
 
-/// The address of a node. A node that does not know its own name is where it was asked.
+/// The address of a node. A node that does not know its own name is at the address that was asked.
 fn node_address(node: Value, asked: &Address) -> Result<Address, RedisError> {
     let mut parts = ::redis::from_redis_value::<Vec<Value>>(node)?.into_iter();
     let (Some(host), Some(port)) = (parts.next(), parts.next()) else {

@@ -10,10 +10,10 @@ use crate::StoreError;
 const REDIS_PORT: u16 = 6379;
 const SENTINEL_PORT: u16 = 26379;
 
-/// What a URL names.
+/// The target of a URL.
 #[derive(Debug)]
 pub(super) enum Target {
-    /// One process, by a URL that the client of Redis understands.
+    /// A single process, by a URL that the Redis client supports.
     One,
     Sentinel(SentinelTarget),
     Cluster(ClusterTarget),
@@ -24,20 +24,20 @@ pub(super) enum Target {
 pub(super) struct SentinelTarget {
     pub(super) sentinels: Vec<Address>,
     pub(super) service: String,
-    /// How the sentinels are spoken to.
+    /// How to connect to the sentinels.
     pub(super) to_sentinels: Access,
-    /// How the master is spoken to.
+    /// How to connect to the master.
     pub(super) to_master: Access,
 }
 
-/// Some nodes of a cluster, by which the others are found.
+/// Some nodes of a cluster, through which the others are found.
 #[derive(Debug)]
 pub(super) struct ClusterTarget {
     pub(super) nodes: Vec<Address>,
     pub(super) access: Access,
 }
 
-/// How processes are spoken to, wherever they are.
+/// How to connect to a process at any address.
 #[derive(Clone)]
 pub(super) struct Access {
     scheme: &'static str,
@@ -54,7 +54,7 @@ impl Access {
         self.open(address, "")
     }
 
-    /// A client that understands messages of shards.
+    /// A client that supports messages within shards.
     pub(super) fn listener(&self, address: &Address) -> Result<Client, RedisError> {
         self.open(address, "?protocol=resp3")
     }
@@ -78,7 +78,7 @@ impl Access {
 
 #[cfg(feature = "tls")]
 impl SentinelTarget {
-    /// With these certificates, for the sentinels too.
+    /// Uses these certificates, for the sentinels too.
     pub(super) fn with_tls(mut self, tls: &RedisTls) -> Self {
         self.to_sentinels.tls = Some(tls.clone());
         self.to_master.tls = Some(tls.clone());
@@ -88,7 +88,7 @@ impl SentinelTarget {
 
 #[cfg(feature = "tls")]
 impl ClusterTarget {
-    /// With these certificates.
+    /// Uses these certificates.
     pub(super) fn with_tls(mut self, tls: RedisTls) -> Self {
         self.access.tls = Some(tls);
         self
@@ -116,7 +116,7 @@ struct Parts<'a> {
 }
 
 impl Target {
-    /// Reads a URL. What it does not know is left to the client of Redis.
+    /// Parses a URL. Unknown forms are left to the Redis client.
     pub(super) fn parse(url: &str) -> Result<Self, StoreError> {
         let Some((scheme, rest)) = url.split_once("://") else {
             return Ok(Self::One);
@@ -241,13 +241,13 @@ fn options(query: &str) -> impl Iterator<Item = (&str, &str)> {
     options.map(|option| option.split_once('=').unwrap_or((option, "")))
 }
 
-/// A value of the query, as it must be written before the host.
+/// Encodes a value of the query for use in front of the host.
 fn for_credentials(value: &str) -> String {
     let value = value.replace('@', "%40").replace('/', "%2F");
     value.replace(':', "%3A").replace('+', "%20")
 }
 
-/// The URL cannot be used. It is not part of the message, because it may have a password in it.
+/// The error for an invalid URL. The message does not contain the URL, which may contain a password.
 fn invalid(why: &str) -> StoreError {
     StoreError::new("redis", format!("the URL of Redis is invalid: {why}"))
 }

@@ -1,5 +1,5 @@
-//! Which tasks each replica runs that others may go on with: a sorted set for each replica, with the
-//! time at which each task is over its time.
+//! An index of the tasks that each replica runs and that others may continue: a sorted set for each
+//! replica, ordered by the time at which each task expires.
 
 use ::redis::Script;
 
@@ -13,14 +13,15 @@ use crate::{
     task::{TaskKey, TaskRecord},
 };
 
-/// Tasks of one replica in its set. Those beyond are taken over when their clients ask for them.
+/// How many tasks of one replica are in its set. Further ones are taken over when their clients ask
+/// for them.
 const MAX_TASKS: usize = 10_000;
 
-/// How long a task without a time is in the set, in milliseconds: a day.
+/// How long a task without an expiry is in the set, in milliseconds: a day.
 const LONGEST_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Adds a task: the set; the task, how long it is kept in milliseconds, and how many there may be.
-/// Tasks that are over their time are removed.
+/// Adds a task. The key is the set; the arguments are the task, how long it is kept in
+/// milliseconds, and the most tasks. Expired tasks are removed.
 const ADD: &str = r"
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -32,7 +33,7 @@ redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', last[2]))
 return 1
 ";
 
-/// Which tasks each replica runs.
+/// The tasks that each replica runs.
 #[derive(Debug)]
 pub(super) struct TaskIndex {
     redis: Redis,
@@ -51,7 +52,7 @@ impl TaskIndex {
         self.redis.name("tasks-at", &node.to_string())
     }
 
-    /// Says that a replica runs a task.
+    /// Records that a replica runs a task.
     pub(super) async fn add(&self, node: NodeId, record: &TaskRecord) -> Result<(), StoreError> {
         let task = serde_json::to_string(&record.key()).map_err(unreadable)?;
         let ttl = record.task.ttl_ms.unwrap_or(LONGEST_MS).min(LONGEST_MS);
@@ -59,7 +60,7 @@ impl TaskIndex {
         add.key(self.name(node)).arg(task).arg(ttl).arg(MAX_TASKS);
         let mut commands = self.redis.commands.clone();
         match add.invoke_async::<()>(&mut commands).await {
-            // Added twice is added once.
+            // Adding a task twice has the same effect as once.
             Err(error) if error.is_connection_dropped() => {
                 add.invoke_async(&mut commands).await.map_err(failed)
             }
@@ -67,7 +68,7 @@ impl TaskIndex {
         }
     }
 
-    /// Says that a replica does not run a task any more.
+    /// Records that a replica no longer runs a task.
     pub(super) async fn remove(&self, node: NodeId, key: &TaskKey) -> Result<(), StoreError> {
         let task = serde_json::to_string(key).map_err(unreadable)?;
         let mut remove = ::redis::cmd("ZREM");
@@ -82,7 +83,7 @@ impl TaskIndex {
         let tasks: Vec<String> = self.redis.repeatable(&range).await?;
         let read = |task: &String| match serde_json::from_str(task) {
             Ok(key) => Some(key),
-            // One that cannot be read must not hide the others.
+            // An unreadable entry must not hide the others.
             Err(error) => {
                 tracing::warn!(%node, %error, "a task of a replica is not named in a way that is known");
                 None

@@ -8,12 +8,12 @@ use crate::{
     task::{TaskPage, TaskRecord, TasksError},
 };
 
-/// How many ids of an owner are looked at in one go.
+/// The smallest number of ids that is read at once.
 pub(super) const MIN_SLICE: usize = 16;
 
 impl RedisTasks {
-    /// Up to `limit` places of an owner's list behind a number, each with its task if that is still
-    /// there and can be read. Those that are not there are taken off the list.
+    /// Up to `limit` entries of an owner's list after a number, each with its task if the task
+    /// still exists and can be read. Entries without a task are removed from the list.
     pub(super) async fn slice(
         &self,
         owner: &str,
@@ -42,7 +42,7 @@ impl RedisTasks {
             let record = text.map(|text| serde_json::from_str::<TaskRecord>(&text));
             let record = match record.transpose() {
                 Ok(record) => record.filter(|record| !is_late(record, now)),
-                // It must not hide the others, and stays for those who can read it.
+                // It must not hide the others, and stays for versions that can read it.
                 Err(error) => {
                     tracing::warn!(task = id, %error, "a task is not listed: it cannot be read");
                     slice.push((number, None));
@@ -61,7 +61,7 @@ impl RedisTasks {
         Ok(slice)
     }
 
-    /// A page of an owner's tasks, beginning after this cursor.
+    /// A page of an owner's tasks after this cursor.
     pub(super) async fn page(
         &self,
         owner: &str,
@@ -74,7 +74,7 @@ impl RedisTasks {
         let limit = limit.max(1);
         let mut page = TaskPage::default();
         loop {
-            // One more than is wanted says whether there is another page.
+            // One more than needed, to know whether there is another page.
             let wanted = (limit + 1 - page.tasks.len()).max(MIN_SLICE);
             let slice = self.slice(owner, after, wanted, now).await?;
             let is_last = slice.len() < wanted;

@@ -1,13 +1,13 @@
 //! The data with which another replica continues a task: the call and its journal.
 //!
-//! They may be large, and clients look at the record again and again.
+//! They are stored separately, because they may be large and clients read the record again and again.
 
 use std::time::SystemTime;
 
 use super::RedisTasks;
 use crate::task::{Restart, TaskKey, TaskRecord, TasksError};
 
-/// The call and the journal of a task; each is empty if it is not to be written.
+/// The call and the journal of a task. A value that is not to be written is empty.
 #[derive(Debug, Default)]
 pub(super) struct Apart {
     pub(super) call: String,
@@ -15,7 +15,7 @@ pub(super) struct Apart {
 }
 
 impl Apart {
-    /// Takes them out of a record that is about to be written.
+    /// Takes both out of a record that is about to be written.
     pub(super) fn take(record: &mut TaskRecord) -> Self {
         let Some(restart) = &mut record.restart else {
             return Self::default();
@@ -30,7 +30,7 @@ impl Apart {
         self.call.len() + self.journal.len()
     }
 
-    /// What becomes of what is stored, in the words of the script.
+    /// What the script does with the stored values: `drop`, `write` or `keep`.
     pub(super) fn fate(&self, record: &TaskRecord) -> &'static str {
         match &record.restart {
             None => "drop",
@@ -42,12 +42,12 @@ impl Apart {
 }
 
 impl RedisTasks {
-    /// Names the hash with the call and the journal of a task.
+    /// The name of the hash with the call and the journal of a task.
     pub(super) fn apart_from(&self, owner: &str, id: &str) -> String {
         self.redis.name_in("task-restart", owner, id)
     }
 
-    /// How a task goes on elsewhere, with its call and its journal.
+    /// The restart data of a task, including its call and its journal.
     pub(super) async fn whole_restart(
         &self,
         key: &TaskKey,
@@ -57,7 +57,7 @@ impl RedisTasks {
         let Some(mut restart) = found.and_then(|(_, record)| record.restart) else {
             return Ok(None);
         };
-        // A record of an older version has them in it.
+        // Records of an older version contain both values.
         if restart.is_given_up || !restart.call.is_empty() {
             return Ok(Some(restart));
         }

@@ -1,12 +1,13 @@
 //! The scripts that write tasks.
 //!
-//! A task is a record, which clients look at again and again, and a hash with what only a replica needs
-//! that goes on with the task: the call and its journal, which may be large.
+//! A task consists of a record, which clients read again and again, and of a hash with the data
+//! that only a replica needs that continues the task: the call and its journal, which may be large.
 
-/// Begins a task, whose number in the list is the time in microseconds: its name, its owner's list and
-/// its hash; the record, how long to keep it in milliseconds (or nothing), how many the owner may have,
-/// and the id; the size of small ones, what all of the owner may take together, how the names of their
-/// records and of their hashes begin; the call (or nothing) and the journal.
+/// Creates a task, whose number in the list is the time in microseconds. The keys are its name, its
+/// owner's list and its hash. The arguments are the record, how long to keep it in milliseconds (or
+/// nothing), the most tasks of the owner, and the id; the size up to which tasks are small, the
+/// most bytes of all tasks of the owner, and the prefixes of the names of their records and hashes;
+/// the call (or nothing) and the journal.
 pub(super) const CREATE: &str = r"
 if redis.call('EXISTS', KEYS[1]) == 1 then return 'taken' end
 if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then return 'full' end
@@ -37,10 +38,11 @@ end
 return 'begun'
 ";
 
-/// Changes a task if it is still as it was: its name, its owner's list and its hash; the record as it
-/// was, as it is, the channel (or nothing) and the id; the size of small ones, what all of the owner may
-/// take together, how the names of their records and of their hashes begin; what becomes of the hash
-/// (`keep`, `write` or `drop`), the call and the journal, each of which stays as it is if it is empty.
+/// Changes a task if it is still unchanged. The keys are its name, its owner's list and its hash.
+/// The arguments are the old and the new record, the channel (or nothing) and the id; the size up
+/// to which tasks are small, the most bytes of all tasks of the owner, and the prefixes of the
+/// names of their records and hashes; what happens with the hash (`keep`, `write` or `drop`), and
+/// the call and the journal, each of which stays unchanged if it is empty.
 pub(super) const CHANGE: &str = r"
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 local now, was = #ARGV[2], #ARGV[1]

@@ -1,5 +1,5 @@
-//! Tasks in Redis: a record under its id, the ids of each owner in order, and word of each change. The
-//! call and the journal of a task are [apart](super::task_restart).
+//! Tasks in Redis: a record under its id, the ids of each owner in order, and a message for each
+//! change. The call and the journal of a task are [stored separately](super::task_restart).
 
 use std::{
     sync::{Arc, OnceLock},
@@ -28,46 +28,47 @@ use crate::{
     },
 };
 
-/// Tasks of one owner. One caller must not fill the store for all others.
+/// The most tasks of one owner. One caller must not fill the store for all others.
 pub const TASKS_PER_OWNER: usize = 1000;
 
-/// 16 MiB: bytes of the tasks of one owner, as for tasks in memory.
+/// 16 MiB: the most bytes of the tasks of one owner, as for tasks in memory.
 pub const TASK_BYTES_PER_OWNER: usize = 16 * 1024 * 1024;
 
-/// 16 KiB: smaller tasks are bounded by their number.
+/// 16 KiB: smaller tasks are limited only by their number.
 const SMALL_BYTES: usize = TASK_BYTES_PER_OWNER / 1024;
 
-/// How long Redis keeps a task beyond its time, in milliseconds: clocks of replicas differ, and one
-/// that is behind must still find it. Replicas themselves do not find what is over its time.
+/// How long Redis keeps an expired task, in milliseconds. Clocks of replicas differ, and a replica
+/// whose clock is behind must still find it. Replicas themselves ignore tasks that have expired by
+/// their own clock.
 const GRACE_MS: u64 = 60_000;
 
-/// How often a task is begun: at first, on a new connection if the old one was closed, and after
-/// expired tasks were removed.
+/// How often creating a task is tried: once, on a new connection if the old one was closed, and
+/// after expired tasks were removed.
 const MAX_BEGINNINGS: usize = 3;
 
-/// How often a change is tried again because another came first. Each failure is the success of
-/// another change, and few change one task at a time.
+/// How often a change is retried because another change came first. Each failure is the success of
+/// another change, and few changes concern one task at the same time.
 const MAX_TRIES: usize = 64;
 
-/// How long to wait for a change before looking without a message: messages may be lost while a
-/// connection breaks.
+/// How long to wait for a message about a change before reading the task anyway: messages may be
+/// lost while a connection breaks.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// How long Redis may be away before waiting callers get an error. It restarts in less time, and
-/// work that runs meanwhile needs it only at its end.
+/// How long Redis may be unreachable before waiting callers get an error. It restarts in less time,
+/// and running work needs it only at the end.
 const MAX_AWAY: Duration = Duration::from_mins(1);
 
-/// Tasks, shared by all who use this Redis.
+/// Tasks, shared by all users of this Redis.
 #[derive(Debug)]
 pub struct RedisTasks {
     pub(super) redis: Redis,
     create: Script,
     change: Script,
-    /// Which replica runs what others may go on with.
+    /// The tasks that each replica runs and that others may continue.
     index: TaskIndex,
     waiting: Arc<Waiting>,
     ends: RecentEnds,
-    /// Opened by the first who waits for a change.
+    /// Opened by the first caller that waits for a change.
     news: OnceLock<News>,
 }
 
@@ -88,7 +89,7 @@ impl RedisTasks {
         self.redis.name_in("task", owner, id)
     }
 
-    /// Says who has the task of an id, which is one of all owners' tasks.
+    /// The name of the key with the owner of a task id. Ids are unique across all owners.
     fn owner_of(&self, id: &str) -> String {
         self.redis.name("task-owner", id)
     }
@@ -101,8 +102,8 @@ impl RedisTasks {
         self.redis.name("channel", "tasks")
     }
 
-    /// The channel, for scripts that publish to it themselves. On a cluster it may be on another node
-    /// than the task.
+    /// The channel for scripts that publish to it themselves; empty on a cluster, where it may be
+    /// on another node than the task.
     fn channel_of_scripts(&self) -> String {
         if self.redis.is_cluster() {
             String::new()
@@ -111,7 +112,7 @@ impl RedisTasks {
         }
     }
 
-    /// Tells of a change, where scripts cannot. If that is lost, it is seen later.
+    /// Publishes a change if scripts cannot. If the message is lost, the change is noticed later.
     async fn tell(&self, id: &str) {
         if self.redis.is_cluster() {
             let _ = self.redis.publish(&self.channel(), id.as_bytes()).await;
@@ -126,7 +127,7 @@ impl RedisTasks {
         let keep = keep.map_or(String::new(), |ms| ms.to_string());
         self.reserve(&record.task.task_id, &record.owner, &keep)
             .await?;
-        // Before the task is there, so that no task is missing in the index.
+        // Before the task is created, so that no task is missing in the index.
         if let Some(node) = record.restart.as_ref().and_then(|restart| restart.node) {
             self.index.add(node, &record).await?;
         }
@@ -152,7 +153,7 @@ impl RedisTasks {
             };
             match &*begun {
                 "begun" => return Ok(Arc::new(record)),
-                // It may have been begun by the command whose answer was lost.
+                // It may have been created by the command whose answer was lost.
                 "taken" if is_again && self.is_there(&record, &text).await? => {
                     return Ok(Arc::new(record));
                 }
@@ -162,7 +163,7 @@ impl RedisTasks {
                     let bytes = text.len() + apart.bytes();
                     return Err(TasksError::TooLarge { bytes });
                 }
-                // Some of them may be over their time by now.
+                // Some of them may have expired by now.
                 _ => self.forget_expired(&record.owner, now).await?,
             }
         }
@@ -171,7 +172,7 @@ impl RedisTasks {
         Err(TasksError::OwnerFull { limit })
     }
 
-    /// Forgets a task that did not begin.
+    /// Removes the traces of a task that was not created.
     async fn take_back(&self, record: &TaskRecord) -> Result<(), TasksError> {
         self.release(&record.task.task_id).await?;
         if let Some(node) = record.restart.as_ref().and_then(|restart| restart.node) {
@@ -180,8 +181,8 @@ impl RedisTasks {
         Ok(())
     }
 
-    /// Reserves an id for an owner, for as long as the task is kept. The tasks of two owners may be on
-    /// two nodes of a cluster, so that no script sees both.
+    /// Reserves an id for an owner, for as long as the task is kept. The tasks of two owners may be
+    /// on two nodes of a cluster, so no script could check both.
     async fn reserve(&self, id: &str, owner: &str, keep: &str) -> Result<(), TasksError> {
         let name = self.owner_of(id);
         let mut set = ::redis::cmd("SET");
@@ -196,7 +197,7 @@ impl RedisTasks {
         let mut get = ::redis::cmd("GET");
         get.arg(&name);
         let there: Option<String> = self.redis.repeatable(&get).await?;
-        // One that has expired since then was of a task that is over its time.
+        // A reservation that has expired meanwhile belonged to an expired task.
         if there.is_none_or(|there| there == owner) {
             Ok(())
         } else {
@@ -204,7 +205,7 @@ impl RedisTasks {
         }
     }
 
-    /// Gives the id of a task back that was refused. Refused calls must not fill the store.
+    /// Releases the id of a refused task. Refused calls must not fill the store.
     async fn release(&self, id: &str) -> Result<(), StoreError> {
         let mut release = ::redis::cmd("DEL");
         release.arg(self.owner_of(id));
@@ -225,7 +226,7 @@ impl RedisTasks {
         Ok(())
     }
 
-    /// The text of a task and what it says, if its owner has it and it is not over its time.
+    /// The text of a task and its parsed record, if it belongs to the owner and has not expired.
     pub(super) async fn find(
         &self,
         key: &TaskKey,
@@ -247,7 +248,7 @@ impl RedisTasks {
         change: TaskChange,
         now: SystemTime,
     ) -> Result<Changed, TasksError> {
-        // What was written by a command whose answer was lost.
+        // The record that was written by a command whose answer was lost.
         let mut written = None;
         let mut ran_at = None;
         for _ in 0..MAX_TRIES {
@@ -308,8 +309,8 @@ impl RedisTasks {
         Err(StoreError::new("redis", busy).into())
     }
 
-    /// Takes a task out of the index of the replica that ran it, if no replica has to go on with it
-    /// or another one does. One that was handed over stays until another one has it.
+    /// Removes a task from the index of the replica that ran it, if no replica has to continue it
+    /// or another one does. A task that was handed over stays until another replica has it.
     async fn forget_runner(&self, runner: Option<NodeId>, record: &TaskRecord) {
         let goes_on_at = match &record.restart {
             Some(restart) if restart.node.is_none() => return,
@@ -347,7 +348,7 @@ impl RedisTasks {
                 Err(TasksError::Unreadable(error)) => return Err(error),
                 Err(error) => return Err(StoreError::new("redis", error)),
             }
-            // Late or lost, it is looked for all the same.
+            // Read the task even if the message is late or lost.
             let _ = timeout(LOOK_AGAIN, place.woken()).await;
         }
     }

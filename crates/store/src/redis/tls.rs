@@ -1,4 +1,4 @@
-//! TLS to Redis: the trusted authorities, and the certificate of the client.
+//! TLS for Redis: the trusted authorities, and the client certificate.
 
 use std::{fmt, sync::Once};
 
@@ -22,13 +22,13 @@ pub struct RedisTls {
 }
 
 impl RedisTls {
-    /// The roots of the platform, and no certificate of our own.
+    /// Trusts the platform's root certificates, without a client certificate.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Trusts certificates that are signed by these, in PEM, in place of the platform's. May be
-    /// called for several.
+    /// Trusts certificates signed by these roots, in PEM, instead of the platform's. It may be
+    /// called several times.
     #[must_use]
     pub fn root(mut self, pem: impl AsRef<[u8]>) -> Self {
         self.roots.extend_from_slice(pem.as_ref());
@@ -65,13 +65,13 @@ impl fmt::Debug for RedisTls {
     }
 }
 
-/// The client of Redis takes the provider of the process. A program that has chosen none, and has two
-/// compiled in, would panic.
+/// The Redis client uses the process's default provider. It would panic in a program that has
+/// chosen none and has two compiled in.
 pub(super) fn choose_provider() {
     static CHOSEN: Once = Once::new();
     CHOSEN.call_once(|| {
         if CryptoProvider::get_default().is_none() {
-            // Another thread may be faster, which is as good.
+            // Another thread may have installed one meanwhile, which is fine.
             let _ = ring::default_provider().install_default();
         }
     });

@@ -1,12 +1,12 @@
-//! States that were used, in Redis.
+//! Used states in Redis.
 
 use super::Redis;
 use crate::{BoxFuture, StateClaim, StateUse, StoreError, UsedStates};
 
-/// Enough that no two uses of one state have the same.
+/// Long enough that no two uses of one state get the same mark.
 const MARK_BYTES: usize = 16;
 
-/// States that were used, shared by all who use this Redis.
+/// Used states, shared by all users of this Redis.
 #[derive(Clone, Debug)]
 pub struct RedisUsedStates(Redis);
 
@@ -16,7 +16,7 @@ impl RedisUsedStates {
     }
 
     async fn claim_now(&self, used: StateUse<'_>) -> Result<StateClaim, StoreError> {
-        // The second in which it expires is one in which it could still be used.
+        // The state could still be used during the second in which it expires.
         let seconds = used.expires.saturating_sub(used.now).saturating_add(1);
         let name = self.0.lone_name("spent", used.id);
         let mark = mark()?;
@@ -26,7 +26,7 @@ impl RedisUsedStates {
         if done.is_some() {
             return Ok(StateClaim::FirstUse);
         }
-        // Where the answer was lost and the command sent again, it is our own mark that is there.
+        // If the answer was lost and the command was repeated, the stored mark is our own.
         let mut get = ::redis::cmd("GET");
         get.arg(&name);
         let there: Option<Vec<u8>> = self.0.repeatable(&get).await?;
@@ -38,7 +38,7 @@ impl RedisUsedStates {
     }
 }
 
-/// Tells one use from all others.
+/// A random mark that distinguishes one use from all others.
 fn mark() -> Result<Vec<u8>, StoreError> {
     let mut mark = vec![0; MARK_BYTES];
     getrandom::fill(&mut mark).map_err(|error| StoreError::new("redis", error.to_string()))?;

@@ -1,11 +1,11 @@
-//! Waiters of this process for changes of tasks.
+//! Callers of this process that wait for changes of tasks.
 
 use std::{collections::HashMap, sync::Arc};
 
 use tokio::sync::watch;
 use turnbuckle_base::lock::Mutex;
 
-/// Who waits for which task.
+/// The waiting callers, by task.
 #[derive(Debug, Default)]
 pub(super) struct Waiting(Mutex<HashMap<Box<str>, watch::Sender<()>>>);
 
@@ -34,7 +34,7 @@ impl Waiting {
     }
 }
 
-/// A waiting caller, until it is dropped.
+/// A waiting caller. Dropping it ends the wait.
 pub(super) struct Waiter {
     woken: watch::Receiver<()>,
     id: Box<str>,
@@ -42,9 +42,9 @@ pub(super) struct Waiter {
 }
 
 impl Waiter {
-    /// Ready when there was word of the task since the last time.
+    /// Waits until there was a message about the task since the last call.
     pub(super) async fn woken(&mut self) {
-        // The sender lives as long as this place.
+        // The sender exists for as long as this waiter.
         let _ = self.woken.changed().await;
     }
 }
@@ -52,7 +52,7 @@ impl Waiter {
 impl Drop for Waiter {
     fn drop(&mut self) {
         let mut table = self.waiting.0.lock();
-        // The last one out; itself is still counted.
+        // This is the last waiter; it is still counted itself.
         if table
             .get(&self.id)
             .is_some_and(|sender| sender.receiver_count() <= 1)

@@ -7,7 +7,7 @@ use turnbuckle_base::lock::Mutex;
 use super::{MAX_RESOURCES, SessionChange, SessionState, Sessions};
 use crate::{BoxFuture, StoreError};
 
-/// Notes of sessions for several servers in one process, which tests use. Clones share them, and
+/// Session data for several servers in one process, as used in tests. Clones share the data, and
 /// nothing is forgotten before the last clone is dropped.
 #[derive(Clone, Debug, Default)]
 pub struct MemorySessions(Arc<Mutex<Kept>>);

@@ -4,23 +4,23 @@ use std::{collections::BTreeSet, time::Duration};
 
 use crate::{BoxFuture, StoreError};
 
-/// Resources that one session may be subscribed to where replicas share it. Each replica has a
-/// lower limit of its own; this one bounds the store where several replicas take subscriptions at
-/// once.
+/// How many resources one session may subscribe to if replicas share it. Each replica has its own,
+/// lower limit; this one bounds the store if several replicas accept subscriptions at the same
+/// time.
 pub const MAX_RESOURCES: usize = 4096;
 
-/// What a client has changed since its handshake.
+/// What a client has changed since the handshake.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionState {
     /// Whether the session has ended.
     pub is_ended: bool,
-    /// The level of `logging/setLevel`.
+    /// The level set with `logging/setLevel`.
     pub log_level: Option<String>,
-    /// The URIs of `resources/subscribe`.
+    /// The URIs subscribed to with `resources/subscribe`.
     pub resources: BTreeSet<String>,
 }
 
-/// Something that a client changes.
+/// A change by the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionChange {
     /// `logging/setLevel`.
@@ -29,18 +29,17 @@ pub enum SessionChange {
     Subscribe(String),
     /// `resources/unsubscribe`.
     Unsubscribe(String),
-    /// The session ends. Nothing can be changed after that.
+    /// The session ends. Later changes are refused.
     End,
 }
 
-/// Where replicas keep what they share of sessions. What each method promises is tested by
-/// `contract::sessions`.
+/// Stores the session data that replicas share. `contract::sessions` tests the guarantees of each method.
 pub trait Sessions: Send + Sync + 'static {
-    /// What a client has changed; nothing of a session that is not known.
+    /// Returns what a client has changed; an empty state for an unknown session.
     fn read<'a>(&'a self, session: &'a str) -> BoxFuture<'a, Result<SessionState, StoreError>>;
 
-    /// Writes a change down, and keeps it and all before it for so long from now. False if the session
-    /// has ended, or is subscribed to [`MAX_RESOURCES`].
+    /// Stores a change, and keeps it and all earlier ones for this long from now. Returns false if
+    /// the session has ended, or already has [`MAX_RESOURCES`] subscriptions.
     fn write<'a>(
         &'a self,
         session: &'a str,
@@ -48,7 +47,7 @@ pub trait Sessions: Send + Sync + 'static {
         keep: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>>;
 
-    /// Keeps the large part of a handshake for so long from now.
+    /// Stores the large part of a handshake for this long from now.
     fn keep_handshake<'a>(
         &'a self,
         session: &'a str,
@@ -56,7 +55,7 @@ pub trait Sessions: Send + Sync + 'static {
         keep: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// The large part of a handshake, if it is there.
+    /// Returns the large part of a handshake, if it is stored.
     fn handshake<'a>(
         &'a self,
         session: &'a str,

@@ -8,40 +8,40 @@ use turnbuckle_protocol::{ErrorObject, InputRequests};
 use super::RunChange;
 use crate::bus::NodeId;
 
-/// Answers to what a task asked, unread, under the keys of the questions.
+/// Answers to a task's questions, unparsed, by the keys of the questions.
 pub type Answers = BTreeMap<String, Box<RawValue>>;
 
-/// Something that happens to a task. Nothing happens to one that has ended.
+/// A change of a task. A task that has ended does not change any more.
 #[derive(Clone, Debug)]
 pub enum TaskChange {
     /// The task reports progress with this message.
     Say(String),
-    /// These are now all the questions without an answer. Those that were answered before stay
-    /// answered. With none left, the task works again.
+    /// Sets the questions without an answer. Answers to earlier questions are kept. If the set is
+    /// empty, the task works again.
     Ask(InputRequests),
     /// Answers arrive. Answers without an open question are ignored.
     Answer(Answers),
     /// The task ends.
     End(TaskEnd),
-    /// The replica that runs it writes something down. Only of a task with a
+    /// The replica that runs the task stores a change. It is valid only for a task with a
     /// [`Restart`](super::Restart), and only in the turn of that replica.
     Run(RunChange),
-    /// The replica that runs it ends in order, and leaves the task to another one.
+    /// The replica that runs the task shuts down regularly, and leaves the task to another one.
     HandOver {
         /// The turn of that replica.
         turn: u32,
     },
-    /// Another replica goes on with it. Of several that try, one succeeds.
+    /// Another replica continues the task. If several try, one succeeds.
     TakeOver {
-        /// The turn that is over.
+        /// The turn that has ended.
         turn: u32,
-        /// The replica that goes on with it.
+        /// The replica that continues the task.
         node: NodeId,
     },
 }
 
 impl TaskChange {
-    /// The end that this is, or that a replica writes in its turn.
+    /// The end in this change, including one that a replica writes in its turn.
     pub(crate) fn end(&self) -> Option<&Self> {
         match self {
             Self::End(_) => Some(self),
@@ -54,21 +54,21 @@ impl TaskChange {
 /// How a task ends.
 #[derive(Clone, Debug)]
 pub enum TaskEnd {
-    /// With a result.
+    /// The task has completed with a result.
     Completed {
-        /// The result, as it would have been without a task.
+        /// The result that the call would have had without a task.
         result: Box<RawValue>,
-        /// Whether the result itself says that the work failed, which some revisions count as a
+        /// Whether the result itself reports a failure of the work, which some revisions treat as a
         /// failure of the task.
         is_error: bool,
-        /// A line about it, for people.
+        /// A status message for people.
         message: Option<String>,
     },
-    /// With an error of the protocol. Its text is the line for people.
+    /// The task has failed with a protocol error, whose text is the status message.
     Failed(ErrorObject),
     /// The task was cancelled.
     Cancelled {
-        /// Why, for people.
+        /// The reason, for people.
         reason: Option<String>,
     },
 }
@@ -80,6 +80,6 @@ pub enum Applied {
     Changed,
     /// The task was already in this state.
     Unchanged,
-    /// The task had ended, or it is the turn of another replica.
+    /// The task had already ended, or it is the turn of another replica.
     Over,
 }

@@ -2,26 +2,26 @@
 
 use crate::StoreError;
 
-/// Why a store did not do what it was asked.
+/// Why a store of tasks did not carry out an operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TasksError {
-    /// The owner has as many tasks as one may have.
+    /// The owner already has the maximum number of tasks.
     #[error(
         "there are {limit} tasks of this caller already: wait until some of them expire, or raise \
          `MemoryLimits::per_owner`"
     )]
     OwnerFull {
-        /// How many one owner may have.
+        /// The most tasks of one owner.
         limit: usize,
     },
-    /// The tasks of the owner take as many bytes as one may have.
+    /// The tasks of the owner already take the maximum number of bytes.
     #[error(
         "the tasks of this caller take {limit} bytes already: wait until some of them expire, or raise \
          `MemoryLimits::bytes_per_owner`"
     )]
     OwnerBytes {
-        /// How many bytes the tasks of one owner may take.
+        /// The most bytes of the tasks of one owner.
         limit: usize,
     },
     /// The store is full.
@@ -36,17 +36,17 @@ pub enum TasksError {
          `MemoryLimits::bytes_per_owner`"
     )]
     TooLarge {
-        /// How many bytes.
+        /// The size in bytes.
         bytes: usize,
     },
-    /// Another task has the id.
+    /// The id is already used by another task.
     #[error("there is a task with this id already")]
     Taken,
     /// The cursor was not made by this store.
     #[error("unknown cursor; start from the beginning")]
     BadCursor,
-    /// What the store has of a task cannot be read: it is damaged, or a newer version wrote it.
-    /// Trying again does not help.
+    /// The stored task cannot be read: it is damaged, or was written by a newer version. Retrying
+    /// does not help.
     #[error("the stored task cannot be read by this version: {0}")]
     Unreadable(#[source] StoreError),
     /// The store itself failed.

@@ -21,22 +21,22 @@ use crate::{
     bus::{Bus, NodeId},
 };
 
-/// How often a caller that waits for a task checks whether its replica is still there. It costs
-/// nothing: the bus knows.
+/// How often a caller that waits for a task checks whether the task's replica is still present. The
+/// check is cheap, because the bus knows.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Separates the node from the rest of a task's id.
 const SEPARATOR: char = '-';
 
-/// Takes over a task whose replica is gone. It must not wait.
+/// Takes over a task whose replica is gone. It must not block.
 pub type TakeoverCallback = Box<dyn Fn(Arc<TaskRecord>) + Send + Sync>;
 
-/// Tasks that name the replica which runs them: the first part of an id is the node where the task
-/// began, and a [`Restart`] names the one that has it now. A task whose node
-/// [is gone](Bus::is_gone) is taken over if its handler may run again. Otherwise it has failed; the
-/// first caller that reads it stores that.
+/// Tasks that name the replica that runs them. The first part of an id is the node that created the
+/// task, and a [`Restart`] names the node that runs it now. If that node [is gone](Bus::is_gone),
+/// the task is taken over if its handler may run again. Otherwise it has failed, which the first
+/// caller that reads it stores.
 ///
-/// The lease of a task is that of its node: nothing is renewed for each task.
+/// A task has no lease of its own: it depends on the lease of its node.
 pub struct LeasedTasks {
     tasks: Arc<dyn Tasks>,
     bus: Arc<dyn Bus>,
@@ -45,7 +45,7 @@ pub struct LeasedTasks {
 }
 
 impl LeasedTasks {
-    /// Tasks of this store; those that begin here are run by this node.
+    /// Wraps this store. Tasks that are created here are run by this node.
     pub fn new(tasks: Arc<dyn Tasks>, bus: Arc<dyn Bus>, node: NodeId) -> Self {
         Self {
             tasks,
@@ -55,21 +55,22 @@ impl LeasedTasks {
         }
     }
 
-    /// Sets what takes over tasks whose replica is gone. Until then they fail. Only the first call counts.
+    /// Sets the callback that takes over tasks whose replica is gone. Without it such tasks fail.
+    /// Only the first call has an effect.
     pub fn on_takeover(&self, callback: TakeoverCallback) {
         let _ = self.take_over.set(callback);
     }
 
-    /// This replica.
+    /// The node of this replica.
     pub fn node(&self) -> NodeId {
         self.node
     }
 
-    /// Looks at the tasks of a node that is gone or has left, so that they are taken over. Returns
+    /// Checks the tasks of a node that is gone or has left, so that they are taken over. Returns
     /// how many of them no replica works on yet.
     ///
     /// # Errors
-    /// If the store cannot be reached.
+    /// [`TasksError`] if the store cannot be reached.
     pub async fn look_after(&self, node: NodeId) -> Result<usize, TasksError> {
         let keys = self.tasks.running_at(node).await?;
         let mut left = 0;
@@ -80,14 +81,14 @@ impl LeasedTasks {
                     left += usize::from(found.is_some_and(is_left));
                 }
                 Err(TasksError::Store(error)) => return Err(TasksError::Store(error)),
-                // One that cannot be read must not hide the others.
+                // An unreadable task must not hide the others.
                 Err(error) => tracing::warn!(task = key.id, %error, "a task is not taken over"),
             }
         }
         Ok(left)
     }
 
-    /// Whether the node where a task began is gone.
+    /// Whether the node that created a task is gone.
     fn began_at_lost_node(&self, id: &str) -> bool {
         let node = id
             .split_once(SEPARATOR)
@@ -107,7 +108,7 @@ impl LeasedTasks {
         }
     }
 
-    /// Writes down that the replica of a task has ended.
+    /// Stores that the task failed because its replica has ended.
     async fn fail(&self, key: &TaskKey, now: SystemTime) -> Result<Changed, TasksError> {
         let error = ErrorObject::internal(
             "the server process that did the work has ended: call the tool again",
@@ -117,8 +118,8 @@ impl LeasedTasks {
         self.tasks.change(key, end, now).await
     }
 
-    /// The task as it is, if its replica is there, another one can go on with it, or it is over;
-    /// otherwise as it is now that it failed.
+    /// Returns the task unchanged if its replica is present, another one can continue it, or it has
+    /// ended. Otherwise the task is ended with a failure and returned.
     async fn settled(
         &self,
         record: Arc<TaskRecord>,
@@ -140,7 +141,7 @@ impl LeasedTasks {
         }
     }
 
-    /// The task, after it was seen to if its replica is gone.
+    /// Reads a task, and takes it over or ends it if its replica is gone.
     async fn find(
         &self,
         key: &TaskKey,
@@ -197,7 +198,7 @@ impl Tasks for LeasedTasks {
         now: SystemTime,
     ) -> BoxFuture<'a, Result<Changed, TasksError>> {
         Box::pin(async move {
-            // What is written in a turn counts only in that turn.
+            // Changes written in a turn are valid only in that turn.
             let is_of_client = !matches!(
                 change,
                 TaskChange::Run(_) | TaskChange::HandOver { .. } | TaskChange::TakeOver { .. }
@@ -227,7 +228,7 @@ impl Tasks for LeasedTasks {
     fn changed<'a>(&'a self, key: &'a TaskKey, seen: u64) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             let mut changed = pin!(self.tasks.changed(key, seen));
-            // The replica that went on with the task, once that is known.
+            // The replica that continued the task, once it is known.
             let mut runner = None;
             loop {
                 let mut look = pin!(sleep(LOOK));
@@ -247,7 +248,7 @@ impl Tasks for LeasedTasks {
                 if !is_lost {
                     continue;
                 }
-                // An ended task has a later version by now, or correctly wakes no caller.
+                // If the task has ended, it either has a later version by now, or need not wake callers.
                 match self.find(key, wall_clock::now()).await {
                     Ok(found) => {
                         let restart = found.as_ref().and_then(|record| record.restart.as_ref());
@@ -363,7 +364,7 @@ mod tests {
         let seen = other.tasks.look_after(NodeId::new(1)).await.unwrap();
         assert_eq!(seen, 1);
         assert_eq!(*offered.lock(), [0]);
-        // What clients do meanwhile counts.
+        // Changes by clients in the meantime are accepted.
         let answered = TaskChange::Answer(super::super::Answers::new());
         let changed = other.tasks.change(&key, answered, UNIX_EPOCH).await;
         assert!(matches!(changed, Ok(Changed::Now(_))), "{changed:?}");
@@ -377,7 +378,7 @@ mod tests {
         let found = other.tasks.get(&key, UNIX_EPOCH).await.unwrap().unwrap();
         assert_eq!(found.task.state.status(), TaskStatus::Working);
         assert!(offered.lock().is_empty(), "somebody works on it");
-        // There is a limit: the second replica that ends takes the task with it.
+        // There is a limit: when the second replica ends, the task fails.
         drop(other);
         let third = replica(3, &tasks, &bus);
         third.tasks.on_takeover(Box::new(|_| panic!("too often")));

@@ -15,28 +15,28 @@ use super::{
 };
 use crate::{BoxFuture, StoreError, bus::NodeId};
 
-/// How much is kept in memory.
+/// Limits for what is kept in memory.
 ///
-/// Promised lifetimes are kept, so new tasks are refused when the store is full.
+/// Tasks are kept as long as promised, so new tasks are refused when the store is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryLimits {
-    /// Tasks of one owner. One caller must not fill the store for all others.
+    /// The most tasks of one owner. One caller must not fill the store for all others.
     pub per_owner: usize,
-    /// Tasks in all.
+    /// The most tasks in total.
     pub tasks: usize,
-    /// Bytes of the tasks of one owner, by [`TaskRecord::bytes`].
+    /// The most bytes of the tasks of one owner, measured by [`TaskRecord::bytes`].
     pub bytes_per_owner: usize,
-    /// Bytes in all.
+    /// The most bytes in total.
     pub bytes: usize,
 }
 
-/// An end that says why there is no result fits always: a task that cannot end would be worse.
+/// An end of this size always fits, to say why there is no result: a task that cannot end would be worse.
 const END_BYTES: usize = 4096;
 
 impl Default for MemoryLimits {
-    /// A thousand tasks of one owner, in 16 MiB, and ten thousand in all, in 64 MiB: several results
-    /// of the largest size, or six kilobytes for each.
+    /// A thousand tasks with 16 MiB for each owner, and ten thousand with 64 MiB in total: several
+    /// results of the largest size, or six kilobytes for each task.
     fn default() -> Self {
         Self {
             per_owner: 1000,
@@ -47,7 +47,7 @@ impl Default for MemoryLimits {
     }
 }
 
-/// Tasks in the memory of one process. They end with it.
+/// Tasks in the memory of one process. They are lost when it ends.
 #[derive(Default)]
 pub struct MemoryTasks {
     limits: MemoryLimits,
@@ -57,13 +57,13 @@ pub struct MemoryTasks {
 #[derive(Default)]
 struct Table {
     tasks: HashMap<String, Entry>,
-    /// The tasks of each owner in the order they began.
+    /// The tasks of each owner in the order of their creation.
     owners: HashMap<String, BTreeMap<u64, String>>,
-    /// What counts against the quota of each.
+    /// The usage that counts against each payer's quota.
     payers: HashMap<String, Used>,
-    /// When which task expires.
+    /// When each task expires.
     expiring: BTreeSet<(u64, String)>,
-    /// How many there have been.
+    /// How many tasks have been created so far.
     count: u64,
     bytes: usize,
 }
@@ -83,7 +83,7 @@ struct Entry {
 }
 
 impl MemoryTasks {
-    /// A store without tasks.
+    /// Makes a store without tasks.
     pub fn new(limits: MemoryLimits) -> Self {
         Self {
             limits,
@@ -91,7 +91,7 @@ impl MemoryTasks {
         }
     }
 
-    /// The table, without what is over its time.
+    /// The table after removing expired tasks.
     fn table(&self, now: SystemTime) -> MutexGuard<'_, Table> {
         let mut table = self.table.lock();
         table.expire(millis(now));
@@ -326,7 +326,7 @@ impl Tasks for MemoryTasks {
                 table.find(key).map(|entry| entry.version.subscribe())
             };
             if let Some(mut version) = watched {
-                // An error says that the task is not there any more.
+                // An error means that the task no longer exists.
                 let _ = version.wait_for(|version| *version > seen).await;
             }
             Ok(())

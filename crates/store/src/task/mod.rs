@@ -1,10 +1,10 @@
 //! Tasks: calls that continue after they were answered, and their results.
 //!
-//! A server that runs on several machines keeps its tasks in a store that all of them share: the
-//! call may start on one, be looked at on another, and be answered or cancelled on a third. The
-//! machine that runs the work watches the task with [`Tasks::changed`].
+//! A server on several machines keeps its tasks in a store that all of them share: a call may start
+//! on one machine, be polled on another, and be answered or cancelled on a third. The machine that
+//! runs the work watches the task with [`Tasks::changed`].
 //!
-//! Every task belongs to an owner, and does not exist for other callers.
+//! Every task belongs to an owner, and other callers cannot find it.
 
 mod change;
 mod error;

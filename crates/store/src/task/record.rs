@@ -12,14 +12,14 @@ use super::{
 /// Identifies a task: its owner and its id. A task cannot be found by its id alone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TaskKey {
-    /// Whose it is.
+    /// The owner.
     pub owner: String,
-    /// Its id.
+    /// The id.
     pub id: String,
 }
 
 impl TaskKey {
-    /// Names a task.
+    /// Makes a key from an owner and an id.
     pub fn new(owner: impl Into<String>, id: impl Into<String>) -> Self {
         Self {
             owner: owner.into(),
@@ -28,39 +28,39 @@ impl TaskKey {
     }
 }
 
-/// A task that is about to begin.
+/// A task that is about to be created.
 #[derive(Clone, Debug)]
 pub struct NewTask {
     /// The key of the task.
     pub key: TaskKey,
-    /// How long it is kept, from its beginning; without limit if `None`.
+    /// How long it is kept after its creation; without limit if `None`.
     pub ttl: Option<Duration>,
-    /// How long to wait between two polls.
+    /// How long clients should wait between two polls.
     pub poll_interval: Option<Duration>,
-    /// Whose quota it counts against, where owners do not tell callers apart; the owner's if `None`.
+    /// The payer whose quota the task counts against, if owners do not distinguish callers.
+    /// Defaults to the owner if `None`.
     pub payer: Option<String>,
-    /// The data with which another replica continues the task; the task fails with its replica if
-    /// `None`.
+    /// The data with which another replica continues the task. If `None`, the task fails with its replica.
     pub restart: Option<Restart>,
 }
 
-/// A task as it is kept.
+/// A stored task.
 ///
-/// The rules of what may follow what are here, in [`TaskRecord::apply`], and not in the stores: a
-/// store keeps records, and makes sure that two changes do not cross.
+/// The rules for state changes are in [`TaskRecord::apply`], not in the stores. A store keeps
+/// records and makes sure that concurrent changes do not overwrite each other.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TaskRecord {
-    /// Whose it is.
+    /// The owner.
     pub owner: String,
-    /// Grows with each change.
+    /// A number that grows with each change.
     pub version: u64,
-    /// When it began, in milliseconds since 1970.
+    /// When it was created, in milliseconds since 1970.
     pub created_ms: u64,
     /// Its status, as a type of the protocol.
     pub task: DetailedTask,
-    /// Whether the result says that the call failed.
+    /// Whether the result reports that the call failed.
     pub is_error: bool,
-    /// What was answered, for the machine that runs the work to find. Forgotten when it ends.
+    /// The answers, for the machine that runs the work. They are removed when the task ends.
     pub answers: Answers,
     /// The data with which another replica continues the task. Removed when the task ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ pub struct TaskRecord {
 }
 
 impl TaskRecord {
-    /// A task that begins now. Its version is 1.
+    /// Makes the record of a task that is created now. Its version is 1.
     pub fn new(new: NewTask, now: SystemTime) -> Self {
         let created_ms = millis(now);
         let whole = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -91,7 +91,7 @@ impl TaskRecord {
         TaskKey::new(&self.owner, &self.task.task_id)
     }
 
-    /// Whether nothing happens to it any more.
+    /// Whether the task has ended and does not change any more.
     pub fn is_over(&self) -> bool {
         self.task.state.status().is_terminal()
     }
@@ -104,12 +104,12 @@ impl TaskRecord {
         }
     }
 
-    /// When it is forgotten, in milliseconds since 1970; never if `None`.
+    /// When it expires, in milliseconds since 1970; `None` if never.
     pub fn expires_ms(&self) -> Option<u64> {
         Some(self.created_ms.saturating_add(self.task.ttl_ms?))
     }
 
-    /// Lets a change happen, if it may.
+    /// Applies a change if the rules allow it.
     pub fn apply(&mut self, change: TaskChange, now: SystemTime) -> Applied {
         // tasks: a terminal status MUST NOT change.
         if self.is_over() {
@@ -153,13 +153,14 @@ impl TaskRecord {
         }
     }
 
-    /// How the work goes on, if it is this turn.
+    /// The restart data, if it is this turn.
     fn turn(&mut self, turn: u32) -> Option<&mut Restart> {
         self.restart.as_mut().filter(|restart| restart.turn == turn)
     }
 
     fn run(&mut self, run: RunChange) -> Applied {
-        // A replica that does not know of restarts may have left it out; then no replica takes the task over.
+        // A replica that does not support restarts may have left it out; then no replica takes the
+        // task over.
         if self.restart.is_some() && self.turn(run.turn).is_none() {
             return Applied::Over;
         }
@@ -238,14 +239,14 @@ impl TaskRecord {
             TaskEnd::Cancelled { reason } => (TaskState::Cancelled, reason),
         };
         self.task.state = state;
-        // What it said last was about work that is over.
+        // The last status message was about work that is over.
         self.task.status_message = message;
     }
 
-    /// About how many bytes it takes to keep.
+    /// An estimate of the memory that the record needs, in bytes.
     pub fn bytes(&self) -> usize {
-        /// What a record takes beside its texts, in bytes: the struct, its places in the tables,
-        /// and what wakes those who wait for it.
+        /// The memory of a record without its texts, in bytes: the struct, its entries in the
+        /// tables, and what wakes waiting callers.
         const FRAME: usize = 1024;
         let state = match &self.task.state {
             TaskState::Completed(result) => result.get().len(),
@@ -344,8 +345,8 @@ mod tests {
         assert_eq!(record.version, 2);
     }
 
-    /// Taken from a process of version 0.1.0. Replicas of two versions run side by side while a
-    /// server is upgraded. Do not make it again: add another one when the format changes.
+    /// A record from a process of version 0.1.0. Replicas of two versions run side by side while a
+    /// server is upgraded. Do not regenerate it: add another one when the format changes.
     const VERSION_0_1: &str = r#"{"owner":"local","version":1,"created_ms":1794932929906,"task":{"taskId":"218dee93241df603-fMNKL0SV5wzBv9cloOCNiA","status":"working","createdAt":"2026-11-17T16:28:49.906Z","lastUpdatedAt":"2026-11-17T16:28:49.906Z","ttlMs":60000,"pollIntervalMs":1000},"is_error":false,"answers":{}}"#;
 
     #[test]
@@ -354,7 +355,7 @@ mod tests {
         assert_eq!(record.task.state.status(), TaskStatus::Working);
         assert!(record.restart.is_none());
         assert_eq!(serde_json::to_string(&record).unwrap(), VERSION_0_1);
-        // What a newer version adds is passed over.
+        // Members added by a newer version are ignored.
         let newer = VERSION_0_1.replace(r#""answers":{}"#, r#""answers":{},"mood":"good""#);
         assert!(serde_json::from_str::<TaskRecord>(&newer).is_ok());
     }
@@ -398,7 +399,7 @@ mod tests {
             (Some(other), 1, "a memo")
         );
         assert!(!restart.may_be_taken_over(), "that was the last time");
-        // What is handed over in order does not count.
+        // A regular handover does not count as a takeover.
         let handed = TaskChange::HandOver { turn: 1 };
         assert_eq!(record.apply(handed.clone(), at(5)), Applied::Changed);
         assert_eq!(record.apply(handed, at(5)), Applied::Unchanged);

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::bus::NodeId;
 
-/// How the work of a task goes on at another replica, for a task whose handler may run again.
+/// The data with which another replica continues a task whose handler may run again.
 ///
-/// A store keeps it with the task, and forgets it when the task ends. `call` and `journal` are for
-/// the server alone, which seals them. They may be large: a store may leave them empty in the records
-/// that it returns, and [`Tasks::restart`](super::Tasks::restart) has them.
+/// A store keeps it with the task, and drops it when the task ends. `call` and `journal` are for
+/// the server alone, which seals them. They may be large, so a store may leave them empty in the
+/// records that it returns; [`Tasks::restart`](super::Tasks::restart) returns them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Restart {
@@ -16,24 +16,24 @@ pub struct Restart {
     /// taken it yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeId>,
-    /// How often the task went from one replica to another. What a replica writes counts only in
-    /// its own turn.
+    /// How often the task has moved from one replica to another. What a replica writes is valid
+    /// only in its own turn.
     pub turn: u32,
     /// How often the task may still be taken over from a replica that ended without handing it
-    /// over. A task that makes its process crash must not go through all replicas.
+    /// over. A task that crashes its process must not go through all replicas.
     pub takeovers_left: u32,
     /// The call that is run again.
     pub call: String,
-    /// What is known of the call: questions, answers and memos.
+    /// The recorded history of the call: questions, answers and memos.
     pub journal: String,
-    /// Whether no other replica can go on with the task, because its journal cannot be kept.
+    /// Whether no other replica can continue the task, because its journal cannot be stored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_given_up: bool,
 }
 
 impl Restart {
-    /// A task that begins, and may be taken over so often. The store of the replica says which node
-    /// runs it.
+    /// Makes the data for a new task that may be taken over this many times. The replica's store
+    /// sets the node that runs it.
     pub fn new(call: String, journal: String, takeovers: u32) -> Self {
         Self {
             node: None,
@@ -45,12 +45,12 @@ impl Restart {
         }
     }
 
-    /// Whether another replica may take the task over if its own is gone.
+    /// Whether another replica may take the task over if its replica is gone.
     pub fn may_be_taken_over(&self) -> bool {
         !self.is_given_up && (self.node.is_none() || self.takeovers_left > 0)
     }
 
-    /// The next turn, at this node.
+    /// Begins the next turn, at this node.
     pub(super) fn take_over(&mut self, node: NodeId) {
         if self.node.is_some() {
             self.takeovers_left = self.takeovers_left.saturating_sub(1);
@@ -59,7 +59,7 @@ impl Restart {
         self.turn = self.turn.saturating_add(1);
     }
 
-    /// No other replica can go on with the task. Who runs it stays known.
+    /// Records that no other replica can continue the task. The node that runs it stays known.
     pub(super) fn give_up(&mut self) {
         self.is_given_up = true;
         self.takeovers_left = 0;
@@ -67,24 +67,24 @@ impl Restart {
         self.journal = String::new();
     }
 
-    /// About how many bytes it takes to keep.
+    /// An estimate of the memory that it needs, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.call.len() + self.journal.len()
     }
 }
 
-/// What the replica that runs a task writes down about it.
+/// A change that the replica that runs a task stores.
 #[derive(Clone, Debug)]
 pub struct RunChange {
-    /// The turn of that replica. Nothing happens if another one has taken the task over since.
+    /// The turn of that replica. The change is refused if another replica has taken the task over since.
     pub turn: u32,
-    /// What is known of the call now.
+    /// The change of the journal.
     pub journal: JournalChange,
-    /// What else happens to the task.
+    /// Another change of the task, if any.
     pub change: Option<Box<super::TaskChange>>,
 }
 
-/// What becomes of the journal of a task.
+/// A change of a task's journal.
 #[derive(Clone, Debug)]
 pub enum JournalChange {
     /// The journal does not change.

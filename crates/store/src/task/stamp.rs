@@ -2,14 +2,14 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Milliseconds since 1970; zero for anything earlier.
+/// The milliseconds since 1970; zero for earlier times.
 pub fn millis(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| {
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
     })
 }
 
-/// A time as ISO 8601 writes it, in UTC and with milliseconds.
+/// Formats a time as ISO 8601 text, in UTC with milliseconds.
 ///
 /// ```
 /// assert_eq!(turnbuckle_store::task::timestamp(1_785_196_800_123), "2026-07-28T00:00:00.123Z");
@@ -23,8 +23,8 @@ pub fn timestamp(millis: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
-/// The date of a day since 1970. Years are counted from March, so that the day that comes and
-/// goes is the last of the year, and in eras of 400 years, which are all of one length.
+/// The date of a day since 1970. Years are counted from March, so that a leap day is the last day
+/// of its year, and in eras of 400 years, which all have the same length.
 fn date(days: u64) -> (u64, u64, u64) {
     const ERA: u64 = 146_097;
     let days = days + 719_468;

@@ -5,27 +5,27 @@ use std::{sync::Arc, time::SystemTime};
 use super::{NewTask, Restart, TaskChange, TaskKey, TaskRecord, TasksError};
 use crate::{BoxFuture, StoreError, bus::NodeId};
 
-/// Where tasks are kept. What each method promises is tested by `contract::tasks`.
+/// Stores tasks. `contract::tasks` tests the guarantees of each method.
 ///
-/// The time is an argument of each call. A task whose time is over at `now` no longer exists; every
-/// other task is kept, also when the store is full.
+/// The time is an argument of each call. A task that has expired at `now` no longer exists; every
+/// other task is kept, even if the store is full.
 pub trait Tasks: Send + Sync + 'static {
-    /// Begins a task. When the future is ready, all users of the store find it.
+    /// Creates a task. When the future completes, all users of the store can find it.
     fn create(
         &self,
         new: NewTask,
         now: SystemTime,
     ) -> BoxFuture<'_, Result<Arc<TaskRecord>, TasksError>>;
 
-    /// The task, if its owner has it.
+    /// Returns the task, if it belongs to the owner.
     fn get<'a>(
         &'a self,
         key: &'a TaskKey,
         now: SystemTime,
     ) -> BoxFuture<'a, Result<Option<Arc<TaskRecord>>, TasksError>>;
 
-    /// Up to `limit` tasks of an owner, the oldest first, from behind a place that an earlier page
-    /// gave.
+    /// Returns up to `limit` tasks of an owner, the oldest first, after the position that an
+    /// earlier page returned.
     fn list<'a>(
         &'a self,
         owner: &'a str,
@@ -34,8 +34,8 @@ pub trait Tasks: Send + Sync + 'static {
         now: SystemTime,
     ) -> BoxFuture<'a, Result<TaskPage, TasksError>>;
 
-    /// Lets something happen to a task, by the rules of [`TaskRecord::apply`]. Of two changes at
-    /// once, one sees what the other did.
+    /// Applies a change to a task, by the rules of [`TaskRecord::apply`]. Concurrent changes are
+    /// applied one after the other.
     fn change<'a>(
         &'a self,
         key: &'a TaskKey,
@@ -43,9 +43,9 @@ pub trait Tasks: Send + Sync + 'static {
         now: SystemTime,
     ) -> BoxFuture<'a, Result<Changed, TasksError>>;
 
-    /// How a task goes on at another replica, with its call and its journal; `None` of a task that
-    /// is not there, has ended or may not run again. A store that leaves these out of its records
-    /// must say them here.
+    /// Returns the restart data of a task, including its call and its journal. Returns `None` if
+    /// the task does not exist, has ended or must not run again. A store that leaves the call and
+    /// the journal out of its records must return them here.
     fn restart<'a>(
         &'a self,
         key: &'a TaskKey,
@@ -57,10 +57,11 @@ pub trait Tasks: Send + Sync + 'static {
         })
     }
 
-    /// The tasks with a [`Restart`] that this node runs or has handed over, so that
-    /// other replicas find them when the node is gone. Some may have ended or moved on meanwhile.
+    /// Returns the tasks with a [`Restart`] that this node runs or has handed over, so that other
+    /// replicas find them when the node is gone. Some may have ended or moved meanwhile.
     ///
-    /// A store that cannot tell returns none: such a task is taken over when its client asks for it.
+    /// The default implementation returns none: such a task is then taken over when its client asks
+    /// for it.
     fn running_at(&self, node: NodeId) -> BoxFuture<'_, Result<Vec<TaskKey>, StoreError>> {
         let _ = node;
         Box::pin(std::future::ready(Ok(Vec::new())))
@@ -70,25 +71,25 @@ pub trait Tasks: Send + Sync + 'static {
     /// callers when a task expires.
     ///
     /// # Cancel safety
-    /// Dropping the future forgets the wait, and nothing else.
+    /// Dropping the future only ends the wait.
     fn changed<'a>(&'a self, key: &'a TaskKey, seen: u64) -> BoxFuture<'a, Result<(), StoreError>>;
 }
 
-/// Some tasks of an owner.
+/// A page of an owner's tasks.
 #[derive(Clone, Debug, Default)]
 pub struct TaskPage {
     /// The tasks.
     pub tasks: Vec<Arc<TaskRecord>>,
-    /// Where the next page begins, if there is one.
+    /// The position of the next page, if there is one.
     pub next: Option<String>,
 }
 
 /// The result of changing a task.
 #[derive(Clone, Debug)]
 pub enum Changed {
-    /// The task after the change. If the change had no effect, it is the unchanged task.
+    /// The task after the change, or the unchanged task if the change had no effect.
     Now(Arc<TaskRecord>),
-    /// The task had ended before, so it was not changed.
+    /// The task had already ended, so it was not changed.
     Over(Arc<TaskRecord>),
     /// There is no such task.
     Unknown,

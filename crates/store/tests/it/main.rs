@@ -1,4 +1,4 @@
-//! The stores of this crate under their contracts.
+//! Tests the stores of this crate with their contracts.
 
 #[cfg(unix)]
 mod redis;

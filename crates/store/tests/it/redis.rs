@@ -1,4 +1,4 @@
-//! The stores in Redis, with a real one.
+//! Tests the stores in Redis with a real Redis.
 
 mod cluster;
 mod replica;
@@ -29,10 +29,10 @@ use turnbuckle_store::{
     task::{Changed, NewTask, TaskChange, TaskEnd, TaskKey, Tasks as _, TasksError},
 };
 
-/// How long Redis may take for anything here: far more than it needs.
+/// How long Redis may take for anything here: far longer than it needs.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A Redis of one's own, until it is dropped.
+/// A private Redis process, which ends when this is dropped.
 struct Engine {
     child: Child,
     folder: tempfile::TempDir,
@@ -106,7 +106,7 @@ fn new(owner: &str, id: &str, ttl: Option<Duration>) -> NewTask {
 async fn redis_keeps_the_contract_of_limits() {
     let engine = Engine::start();
     contract::limits(&engine.open().await.limits()).await;
-    // Every key has a time to live.
+    // Every key must have a time to live.
     for key in redis_cli(&engine, &["KEYS", "*"]).lines() {
         let left: i64 = redis_cli(&engine, &["PTTL", key])
             .trim()
@@ -146,7 +146,7 @@ async fn redis_keeps_the_contract_of_logs_of_events() {
     contract::events(async || engine.open().await.events()).await;
 }
 
-/// A node whose inbox is a channel.
+/// Joins a node whose inbox is a channel.
 fn node(bus: &RedisBus, node: NodeId) -> (JoinGuard, mpsc::UnboundedReceiver<Vec<u8>>) {
     let (take, taken) = mpsc::unbounded_channel();
     let inbox = move |message| drop(take.send(message));
@@ -193,14 +193,14 @@ async fn a_node_whose_connection_breaks_is_deaf_and_not_gone() {
     let (_there, mut taken) = node(&other, there);
     other.ready(there).await;
     let to = Recipient::Node(there);
-    // Until the one has seen the other.
+    // Until the first node has seen the second.
     while one.send(to, b"a".to_vec()).await.unwrap() != Delivery::Sent {}
     tokio::time::timeout(TIMEOUT, async {
         loop {
             redis_cli(&engine, &["CLIENT", "KILL", "TYPE", "pubsub"]);
             match one.send(to, b"b".to_vec()).await.unwrap() {
                 Delivery::Deaf => return,
-                // Either the channel was open again already, or the first look is still to come.
+                // Either the channel was already open again, or the first look is still to come.
                 Delivery::Sent | Delivery::NoSuchNode => {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
@@ -318,7 +318,7 @@ async fn the_tasks_of_one_owner_take_only_so_many_bytes() {
     let refused = end("ada", "2", completed(half)).await;
     let is_refused = matches!(refused, Err(TasksError::TooLarge { bytes }) if bytes > half);
     assert!(is_refused, "{refused:?}");
-    // It ends with an error then, and other owners have their own bytes.
+    // The task then ends with an error, and other owners have their own bytes.
     let error = ErrorObject::internal("too large");
     let ended = TaskChange::End(TaskEnd::Failed(error));
     let key = TaskKey::new("ada", "2");
@@ -351,7 +351,7 @@ async fn changes_reach_every_replica_and_a_break_is_made_good() {
     let (one, other) = (one.fanout(), other.fanout());
     let (_here, mut here) = listen(&one);
     let (_there, mut there) = listen(&other);
-    // Both are connected when they say that they may have missed something.
+    // Both are connected when they report that they may have missed something.
     hears(&mut here, &Change::Everything).await;
     hears(&mut there, &Change::Everything).await;
     let change = Change::Resource("r://it".into());
@@ -366,12 +366,12 @@ async fn changes_reach_every_replica_and_a_break_is_made_good() {
     hears(&mut there, &Change::Everything).await;
 }
 
-/// Redis closes all connections for commands, as it does with those that were idle for long.
+/// Makes Redis close all connections for commands, as it does with idle ones.
 fn close_connections(engine: &Engine) {
     redis_cli(engine, &["CLIENT", "KILL", "TYPE", "normal"]);
 }
 
-/// What Redis answers to a command.
+/// The answer of Redis to a command.
 fn redis_cli(engine: &Engine, command: &[&str]) -> String {
     let answered = Command::new("redis-cli")
         .arg("-s")

@@ -83,8 +83,8 @@ async fn everything_heals_after_any_master_is_killed() {
             StateClaim::FirstUse
         );
     }
-    // The one that has the list of replicas, and then the one that has the channel of a replica, each
-    // started again before the next.
+    // First the node that has the list of replicas, then the one that has the channel of a replica.
+    // Each is started again before the next.
     for key in [
         "f:nodes:{all}",
         "f:channel:{0000000000000002}",
@@ -95,7 +95,7 @@ async fn everything_heals_after_any_master_is_killed() {
         cluster.nodes[place].kill();
         let took = pair.works().await;
         println!("everything worked {took:?} after the node of `{key}` was killed");
-        // What was used may all be on other nodes.
+        // All used keys may now be on other nodes.
         until("another node has its slots", || {
             cluster.place_of(key) != place
         });
@@ -142,7 +142,7 @@ async fn everything_heals_after_an_election_that_takes_long() {
     assert!(pair.has_task("t").await);
 }
 
-/// The replica does not get the end of the task: it is stopped, and its connection closed.
+/// The replica does not receive the end of the task: it is stopped, and its connection closed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_end_of_a_task_that_was_lost_with_its_master_is_written_again() {
     let cluster = Cluster::start();

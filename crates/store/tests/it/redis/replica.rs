@@ -1,4 +1,4 @@
-//! Two replicas that use all stores, to see whether everything works between them.
+//! Two replicas that use all stores, to test whether everything works between them.
 
 use std::{
     sync::{
@@ -22,14 +22,14 @@ use turnbuckle_store::{
 
 use super::listen;
 
-/// How long it may take until everything works again after a process of Redis was killed: the time in
-/// which the others notice it, an election, and a busy machine.
+/// How long it may take until everything works again after a Redis process was killed: the time
+/// until the others notice, an election, and delays of a busy machine.
 pub(super) const HEALED_WITHIN: Duration = Duration::from_secs(20);
 
-/// How long to keep what is written.
+/// How long to keep written data.
 const KEEP: Duration = Duration::from_mins(10);
 
-/// How long a message may take where nothing is wrong.
+/// How long a message may take if nothing is wrong.
 const HEARD_WITHIN: Duration = Duration::from_secs(1);
 
 /// A replica with all its stores.
@@ -73,13 +73,13 @@ pub(super) struct Pair {
     other: Replica,
 }
 
-/// A task whose owner has no other, so that tasks are on several nodes of a cluster.
+/// The key of a task whose owner has no other tasks, so that tasks are spread over the nodes of a cluster.
 pub(super) fn key(id: &str) -> TaskKey {
     TaskKey::new(format!("owner of {id}"), id)
 }
 
 impl Pair {
-    /// Opens the same URL twice, as two processes do.
+    /// Connects to the same URL twice, as two processes do.
     pub(super) async fn open(url: &str, prefix: &str) -> Self {
         let one = Redis::open(url).await.unwrap().prefix(prefix);
         let other = Redis::open(url).await.unwrap().prefix(prefix);
@@ -89,7 +89,7 @@ impl Pair {
         }
     }
 
-    /// The task of one replica, as the other sees it.
+    /// Whether a task of one replica is visible to the other.
     pub(super) async fn has_task(&self, id: &str) -> bool {
         let found = self.other.tasks.get(&key(id), SystemTime::now()).await;
         found.unwrap().is_some()
@@ -117,7 +117,7 @@ impl Pair {
         assert!(matches!(ended, Ok(Changed::Now(_))), "{ended:?}");
     }
 
-    /// Whether a task of one replica has ended for the other, which may not be able to tell.
+    /// Whether a task of one replica has ended for the other; `None` if the other cannot tell.
     pub(super) async fn is_over(&self, id: &str) -> Option<bool> {
         let found = self.other.tasks.get(&key(id), SystemTime::now()).await;
         Some(found.ok()??.is_over())
@@ -139,9 +139,10 @@ impl Pair {
         state.resources.iter().any(|uri| uri == "r://it")
     }
 
-    /// Uses everything from both ends. Each part may be tried again until it works; how long that took
-    /// at the most is returned. Parts may be on nodes that still work, and fail a moment later: a cluster
-    /// that has noticed that a node is away refuses everything until another node has its slots.
+    /// Uses all stores from both replicas. Each part is retried until it works; returns the longest
+    /// time that a part took. Parts may be on nodes that still work, and fail a moment later: a
+    /// cluster that has noticed that a node is unreachable refuses everything until another node
+    /// has its slots.
     pub(super) async fn works(&mut self) -> Duration {
         let begun = Instant::now();
         let mut part = "messages";
@@ -246,7 +247,7 @@ async fn deliver(from: &Replica, to: &mut Replica, recipient: Recipient) {
     }
 }
 
-/// Tries again until something works.
+/// Retries until an attempt succeeds.
 pub(super) async fn eventually<T>(mut attempt: impl AsyncFnMut() -> Option<T>) -> T {
     loop {
         if let Some(done) = attempt().await {
@@ -256,7 +257,7 @@ pub(super) async fn eventually<T>(mut attempt: impl AsyncFnMut() -> Option<T>) -
     }
 }
 
-/// A text that no other has.
+/// A unique text.
 fn unique() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     format!("unique {}", NUMBER.fetch_add(1, Ordering::Relaxed))

@@ -52,7 +52,7 @@ async fn another_master_is_followed_after_one_is_killed() {
         StateClaim::AlreadyUsed
     );
     assert!(pair.has_note("before").await);
-    // The old one comes back, thinks that it is master, and is told that it is not.
+    // The old master comes back, regards itself as master, and is made a replica.
     let mut servers = sentinels.servers.iter_mut();
     let old = servers.find(|server| server.port == killed).unwrap();
     old.start_again();
@@ -82,7 +82,7 @@ async fn a_master_that_is_made_a_replica_is_left_and_no_command_fails() {
     tokio::time::timeout(HEALED_WITHIN, switched)
         .await
         .expect("the sentinels make another one master");
-    // The old one takes writes for some seconds, and loses them when it becomes a replica.
+    // The old master accepts writes for some seconds, and loses them when it becomes a replica.
     let mut servers = sentinels.servers.iter();
     let old = servers.find(|server| server.port == before).unwrap();
     until("nobody but the sentinels uses the old master", || {
@@ -112,7 +112,7 @@ async fn a_master_that_hangs_is_left() {
     pair.works().await;
 }
 
-/// The replicas do not get the end of the task: they are stopped, and their connections closed.
+/// The replicas do not receive the end of the task: they are stopped, and their connections closed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_end_of_a_task_that_was_lost_with_its_master_is_written_again() {
     let mut sentinels = Sentinels::start();

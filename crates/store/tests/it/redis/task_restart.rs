@@ -1,4 +1,4 @@
-//! The calls and journals of tasks in Redis, which only replicas need that go on with a task.
+//! The calls and journals of tasks in Redis, which only replicas need that continue a task.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,7 +14,7 @@ use turnbuckle_store::{
 
 use super::{Engine, new, redis_cli};
 
-/// Bytes of a large call.
+/// The size of a large call in bytes.
 const LARGE: usize = 100 * 1024;
 
 fn restartable(id: &str, call: usize) -> NewTask {
@@ -34,7 +34,7 @@ fn learns(journal: String) -> TaskChange {
     })
 }
 
-/// Bytes that Redis has received and sent.
+/// The bytes that Redis has received and sent.
 fn traffic(engine: &Engine) -> (u64, u64) {
     let info = redis_cli(engine, &["INFO", "stats"]);
     let field = |name: &str| {
@@ -51,7 +51,7 @@ fn traffic(engine: &Engine) -> (u64, u64) {
 #[tokio::test]
 async fn looking_at_a_task_does_not_carry_its_call() {
     const LOOKS: u64 = 100;
-    /// What one look may take: the record, and some for the list.
+    /// How many bytes one poll may transfer: the record, and some for the list.
     const MAX_BYTES: u64 = 1024;
     let engine = Engine::start();
     let store = engine.open().await.tasks();
@@ -118,7 +118,7 @@ async fn calls_and_journals_count_among_the_bytes_of_an_owner() {
     let refused = store.change(&key, learns("j".repeat(half)), now).await;
     let is_refused = matches!(refused, Err(TasksError::TooLarge { bytes }) if bytes > half);
     assert!(is_refused, "{refused:?}");
-    // What it replaces does not count.
+    // Replaced data is not counted.
     for _ in 0..3 {
         let journal = "j".repeat(half / 2);
         store.change(&key, learns(journal), now).await.unwrap();
@@ -149,8 +149,8 @@ async fn a_result_may_take_the_place_of_the_call() {
     assert!(matches!(ended, Ok(Changed::Now(_))), "{ended:?}");
 }
 
-/// Until they were apart, a record had the call and the journal in it. Replicas of both kinds run side by side while
-/// a server is upgraded.
+/// In an earlier format a record contained the call and the journal. Replicas of both kinds run
+/// side by side while a server is upgraded.
 #[tokio::test]
 async fn a_record_with_its_call_in_it_is_read_and_written() {
     let engine = Engine::start();

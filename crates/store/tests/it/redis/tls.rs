@@ -15,10 +15,10 @@ use turnbuckle_test_replicas::{RedisServer, until, words};
 
 use super::TIMEOUT;
 
-/// How often another port is tried, should it be taken between the look and the use.
+/// How often another port is tried, in case it is taken between the check and the use.
 const ATTEMPTS: usize = 5;
 
-/// A Redis that speaks TLS alone, until it is dropped.
+/// A Redis process that accepts only TLS, which ends when this is dropped.
 struct TlsEngine {
     child: Child,
     port: u16,
@@ -107,7 +107,7 @@ async fn redis_is_reached_by_tls_with_a_user_and_a_database() {
         redis.used_states().claim(used).await.unwrap(),
         StateClaim::AlreadyUsed
     );
-    // What listens has a connection of its own.
+    // Listening uses a separate connection.
     let (bus, node) = (redis.bus(), turnbuckle_store::bus::NodeId::new(1));
     let (_joined, _) = super::node(&bus, node);
     let ready = turnbuckle_store::bus::Bus::ready(&bus, node);
@@ -128,7 +128,7 @@ async fn redis_is_reached_by_tls_with_a_user_and_a_database() {
     assert!(plain.is_err(), "no TLS where it is not said");
 }
 
-/// A folder with a certificate for loopback, and what a server with TLS alone is told.
+/// A folder with a certificate for loopback, and the arguments for a server with TLS only.
 struct Certified {
     folder: tempfile::TempDir,
     pem: String,
