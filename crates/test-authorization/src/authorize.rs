@@ -1,4 +1,4 @@
-//! The authorization endpoint: every user is signed in and agrees at once.
+//! The authorization endpoint: every user is signed in and consents immediately.
 
 use super::{
     fault::Fault,
@@ -7,13 +7,13 @@ use super::{
     state::{Grant, Site, now, random},
 };
 
-/// Seconds for which a code is good.
+/// The lifetime of a code in seconds.
 const CODE_LIFETIME: u64 = 60;
 
-/// Sends the person back with a code, or with an error.
+/// Redirects the user's browser with a code or an error.
 pub(super) async fn serve(site: &Site, query: &[u8]) -> Result<Reply, Problem> {
     let form = Form::parse(query)?;
-    // Until both are known to be valid, the browser is not redirected (RFC 6749, 4.1.2.1).
+    // The browser is not redirected until both are known to be valid (RFC 6749, 4.1.2.1).
     let client = site.client(form.need("client_id")?).await?;
     let redirect = form.need("redirect_uri")?;
     if !client.may_return_to(redirect) {
@@ -35,7 +35,7 @@ fn grant(site: &Site, form: &Form, client: &str, redirect: &str) -> Result<Strin
         let message = "`response_type` is `code`";
         return Err(Problem::new("unsupported_response_type", message));
     }
-    // OAuth 2.1, 4.1.1: PKCE is for all clients; S256 is the form that protects.
+    // OAuth 2.1, 4.1.1: all clients need PKCE, and S256 is the only method with protection.
     let challenge = form.need("code_challenge")?.to_owned();
     if form.get("code_challenge_method") != Some("S256") {
         let message = "`code_challenge_method` is `S256`";

@@ -1,4 +1,4 @@
-//! Clients, and where they may be sent back to.
+//! Clients and their redirect URIs.
 
 use serde_json::Value;
 use turnbuckle_auth::jose::{JwkSet, digest};
@@ -14,14 +14,14 @@ pub(super) struct Client {
     pub(super) proof: Proof,
 }
 
-/// How a client proves who it is.
+/// How a client authenticates.
 #[derive(Clone, Debug)]
 pub(super) enum Proof {
-    /// It does not.
+    /// Without authentication.
     None,
-    /// With a secret, of which the digest is kept.
+    /// With a secret. Only its digest is kept.
     Secret(String),
-    /// With an assertion that one of these keys signed.
+    /// With an assertion that is signed with one of these keys.
     Keys(JwkSet),
 }
 
@@ -44,15 +44,15 @@ impl Client {
         self
     }
 
-    /// Whether people may be sent back there: exactly as registered, except for the port on this
-    /// machine, which a client cannot know in advance (RFC 8252, 7.3).
+    /// Whether this redirect URI is allowed: it must be exactly as registered, except for the port
+    /// on this machine, which a client cannot know in advance (RFC 8252, 7.3).
     pub(super) fn may_return_to(&self, uri: &str) -> bool {
         self.redirects.iter().any(|known| {
             known == uri || loopback(known).is_some_and(|own| loopback(uri) == Some(own))
         })
     }
 
-    /// Reads what a client says of itself, at registration or in its document.
+    /// Reads a client's description of itself, from a registration or from its document.
     pub(super) fn read(id: String, document: &Value) -> Result<Self, Problem> {
         let bad = |message: &str| Problem::new("invalid_client_metadata", message);
         let redirects = document["redirect_uris"].as_array();
@@ -75,8 +75,8 @@ impl Client {
     }
 }
 
-/// security-considerations: redirect URIs MUST be either on this machine or `https`; a scheme of a
-/// program's own is private to it.
+/// security-considerations: redirect URIs MUST be either on this machine or `https`. A private-use
+/// scheme is accepted too, because it belongs to one program.
 fn is_safe(uri: &str) -> bool {
     match uri.split_once(':') {
         Some(("http", _)) => loopback(uri).is_some(),
@@ -85,7 +85,7 @@ fn is_safe(uri: &str) -> bool {
     }
 }
 
-/// The host and path of a URL on this machine, without its port.
+/// The host and the path of a URL on this machine, without the port.
 fn loopback(uri: &str) -> Option<(String, String)> {
     let address = Address::parse(uri).ok()?;
     let host = address.uri().host()?.to_owned();

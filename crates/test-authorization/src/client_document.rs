@@ -9,20 +9,20 @@ use turnbuckle_transport::http::client::{Address, AgentSettings, HttpError};
 
 use super::{client::Client, reply::Problem, state::Site};
 
-/// Bytes of a client's document. The draft recommends a limit of five kilobytes.
+/// The size limit of a client's document in bytes. The draft recommends five kilobytes.
 const MAX_DOCUMENT_BYTES: usize = 5 * 1024;
 
-/// 5 s to fetch a client's document.
+/// The time limit for fetching a client's document.
 const DOCUMENT_DEADLINE: Duration = Duration::from_secs(5);
 
 impl Site {
-    /// The client with this id: registered, or described by the document at its URL.
+    /// The client with this id: a registered one, or the one described by the document at this URL.
     pub(super) async fn client(&self, id: &str) -> Result<Client, Problem> {
         if let Some(client) = self.state().clients.get(id) {
             return Ok(client.clone());
         }
         let unknown = || Problem::new("invalid_client", format!("there is no client `{id}`"));
-        // client-registration: an id that is a URL with a path is that of a document.
+        // client-registration: an id that is a URL with a path is the URL of a document.
         let address = Address::parse(id).map_err(|_| unknown())?;
         if address.uri().path() == "/" {
             return Err(unknown());

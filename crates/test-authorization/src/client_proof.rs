@@ -1,4 +1,4 @@
-//! How a client proves who it is at the token endpoint.
+//! Authentication of clients at the token endpoint.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, header};
@@ -12,10 +12,10 @@ use super::{
     state::{Site, now},
 };
 
-/// How an assertion of a client is marked (RFC 7523).
+/// The type of client assertions (RFC 7523).
 const ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// A client, and whether it proved who it is.
+/// A client, and whether it has authenticated itself.
 pub(super) struct Known {
     pub(super) client: Client,
     pub(super) is_proved: bool,
@@ -33,7 +33,8 @@ impl Known {
 }
 
 impl Site {
-    /// Finds the client of a request and checks its proof; `None` if it names no client.
+    /// Finds the client of a request and checks its authentication. Returns `None` if the request
+    /// names no client.
     pub(super) async fn known_client(
         &self,
         headers: &HeaderMap,
@@ -72,7 +73,7 @@ impl Site {
     async fn with_secret(&self, id: &str, secret: &str) -> Result<Known, Problem> {
         let client = self.client(id).await?;
         match &client.proof {
-            // Digests are compared: how long it takes says nothing of the secret.
+            // Digests are compared, so the time of the comparison reveals nothing about the secret.
             Proof::Secret(known) if *known == digest(secret) => Ok(Known {
                 client,
                 is_proved: true,
@@ -116,7 +117,7 @@ impl Site {
     }
 }
 
-/// Whether an `aud` names one of these.
+/// Whether an `aud` contains one of these values.
 pub(super) fn is_for(audience: Option<&Value>, ours: &[&str]) -> bool {
     let is_ours = |value: &Value| value.as_str().is_some_and(|text| ours.contains(&text));
     match audience {
@@ -130,7 +131,7 @@ fn unproved(message: &str) -> Problem {
     Problem::new("invalid_client", message)
 }
 
-/// Name and secret of Basic authentication, each encoded as in a form (RFC 6749, 2.3.1).
+/// The name and the secret of Basic authentication, both form-encoded (RFC 6749, 2.3.1).
 fn basic(headers: &HeaderMap) -> Result<Option<(String, String)>, Problem> {
     let Some(value) = headers.get(header::AUTHORIZATION) else {
         return Ok(None);
@@ -151,7 +152,7 @@ fn basic(headers: &HeaderMap) -> Result<Option<(String, String)>, Problem> {
 }
 
 fn decode(text: &str) -> String {
-    // A value alone reads as a name without one.
+    // A text without `=` is parsed as a name without a value.
     let mut pairs = form_urlencoded::parse(text.as_bytes());
     match pairs.next() {
         Some((name, value)) if value.is_empty() && !text.contains('=') => name.into_owned(),

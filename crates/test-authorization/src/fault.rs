@@ -1,70 +1,70 @@
-//! What can be ordered to go wrong.
+//! Faults that can be ordered.
 
 use std::time::Duration;
 
-/// One of the server's places.
+/// An endpoint of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Endpoint {
-    /// The documents about the server.
+    /// The metadata documents.
     Metadata,
-    /// Its public keys.
+    /// The public keys.
     Keys,
-    /// Where clients register.
+    /// The registration endpoint.
     Register,
-    /// Where people are sent.
+    /// The authorization endpoint.
     Authorize,
-    /// Where tokens are fetched.
+    /// The token endpoint.
     Token,
-    /// Where servers ask about tokens.
+    /// The introspection endpoint.
     Introspect,
-    /// Where tokens are given back.
+    /// The revocation endpoint.
     Revoke,
 }
 
-/// Something that goes wrong when it is ordered.
+/// A fault that the server makes when it is ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The metadata is of another issuer: this one.
+    /// The metadata names this other issuer.
     MetadataIssuer(String),
-    /// The metadata does not say that PKCE with S256 is known.
+    /// The metadata does not announce PKCE with S256.
     NoPkceInMetadata,
-    /// The metadata does not say that answers carry `iss`; they do all the same.
+    /// The metadata does not announce `iss` in authorization responses; they contain it nevertheless.
     NoIssInMetadata,
-    /// Answers of the authorization endpoint carry no `iss`, although the metadata says so.
+    /// Authorization responses contain no `iss`, although the metadata announces it.
     MissingIss,
-    /// Answers of the authorization endpoint carry this `iss`.
+    /// Authorization responses contain this `iss`.
     WrongIss(String),
-    /// Answers of the authorization endpoint carry another `state`.
+    /// Authorization responses contain another `state`.
     WrongState,
-    /// The person says no.
+    /// The user declines.
     Denied,
-    /// Access tokens have expired when they are issued.
+    /// Access tokens are already expired when they are issued.
     ExpiredTokens,
     /// Access tokens are for this audience.
     WrongAudience(String),
-    /// Access tokens say that they are of this issuer.
+    /// Access tokens name this issuer.
     WrongTokenIssuer(String),
     /// Access tokens lack the scopes that were requested.
     NoScopes,
     /// Access tokens are signed with a key that is not published.
     UnknownKey,
-    /// Proofs at the token endpoint need a nonce.
+    /// DPoP proofs at the token endpoint need a nonce.
     DemandNonce,
     /// No refresh tokens are issued.
     NoRefreshTokens,
     /// Refresh tokens are refused.
     RefuseRefresh,
-    /// A place answers with this status.
+    /// An endpoint answers with this status.
     Status(Endpoint, u16),
     /// An endpoint answers with something that is not JSON.
     Garbage(Endpoint),
-    /// An endpoint answers after this time.
+    /// An endpoint answers after this delay.
     Slow(Endpoint, Duration),
 }
 
-/// What has been ordered.
+/// The ordered faults.
 #[derive(Debug, Default)]
 pub(super) struct Orders(Vec<(Fault, Lasting)>);
 
@@ -83,7 +83,7 @@ impl Orders {
         self.0.clear();
     }
 
-    /// What a picker finds among the orders. One that was for once is gone then.
+    /// Returns what `pick` finds among the ordered faults. A fault that was ordered once is removed.
     pub(super) fn take<T>(&mut self, pick: impl Fn(&Fault) -> Option<T>) -> Option<T> {
         let (place, found) = self
             .0
@@ -96,7 +96,7 @@ impl Orders {
         Some(found)
     }
 
-    /// Whether this is ordered.
+    /// Whether this fault is ordered.
     pub(super) fn has(&mut self, fault: &Fault) -> bool {
         self.take(|ordered| (ordered == fault).then_some(()))
             .is_some()

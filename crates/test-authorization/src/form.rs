@@ -1,4 +1,4 @@
-//! Forms and queries, in which nothing is there twice.
+//! Forms and queries without repeated fields.
 
 use super::reply::Problem;
 
@@ -20,7 +20,7 @@ impl Form {
         Ok(Self(fields))
     }
 
-    /// A field that is not empty: RFC 6749 has empty ones treated as if they were left out.
+    /// The value of a field that is not empty. RFC 6749 treats empty fields as missing.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let (_, value) = self.0.iter().find(|(known, _)| known == name)?;
         Some(value.as_str()).filter(|value| !value.is_empty())
@@ -31,14 +31,14 @@ impl Form {
         self.get(name).ok_or_else(missing)
     }
 
-    /// The scopes that are asked for.
+    /// The requested scopes.
     pub(super) fn scopes(&self) -> Vec<String> {
         let scopes = self.get("scope").unwrap_or_default().split(' ');
         let scopes = scopes.filter(|scope| !scope.is_empty());
         scopes.map(str::to_owned).collect()
     }
 
-    /// What the token is for, as it was written (RFC 8707).
+    /// The requested resource, unchanged (RFC 8707).
     pub(super) fn resource(&self) -> Result<Option<String>, Problem> {
         let Some(resource) = self.get("resource") else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! What a token is, for servers that ask (RFC 7662).
+//! The introspection endpoint, where servers ask about tokens (RFC 7662).
 
 use http::HeaderMap;
 use serde_json::{Map, Value, json};

@@ -1,8 +1,9 @@
 //! An authorization server for tests and demos, on this machine.
 //!
-//! It does what real ones do (metadata, registration, codes with PKCE, refresh tokens that rotate,
-//! machine flows, introspection, revocation, DPoP) and, unlike them, can be told to make mistakes.
-//! Every user is signed in at once, without a page, so do not protect anything secret with it.
+//! It supports what real ones do (metadata, registration, codes with PKCE, refresh tokens with
+//! rotation, machine flows, introspection, revocation, DPoP) and, unlike them, can be told to make
+//! mistakes. Every user is signed in immediately and without a page, so do not protect anything
+//! secret with it.
 //!
 //! ```
 //! use turnbuckle_test_authorization::{AuthorizationServer, Fault};

@@ -1,4 +1,4 @@
-//! The server as it runs.
+//! The running server.
 
 use std::{fmt, net::SocketAddr, sync::Arc};
 
@@ -14,17 +14,17 @@ use super::{
     state::Site,
 };
 
-/// An authorization server that listens. It stops when this is dropped.
+/// A running authorization server. It stops when this is dropped.
 pub struct LiveAuthorizationServer {
     site: Arc<Site>,
     serving: JoinHandle<()>,
 }
 
 impl AuthorizationServer {
-    /// Listens. It stops when what this returns is dropped. Must be called inside a runtime.
+    /// Starts the server. It stops when the returned value is dropped. It must be called within a runtime.
     ///
     /// # Errors
-    /// If the address cannot be listened at.
+    /// [`StartError`] if the server cannot listen at its address, or no key could be made.
     pub async fn start(mut self) -> Result<LiveAuthorizationServer, StartError> {
         let listener = Listener::bind(self.address.clone()).await?;
         let address: SocketAddr = listener.local_address().ok_or(StartError::NoAddress)?;
@@ -47,61 +47,61 @@ impl LiveAuthorizationServer {
         let service = AuthorizationService(Arc::clone(&site));
         let serving = tokio::spawn(async move {
             let until = std::future::pending();
-            // It ends by being dropped, and so without an error.
+            // It ends by being dropped, and therefore without an error.
             let _ = serve(listener, service, Settings::default(), until).await;
         });
         Self { site, serving }
     }
 
-    /// The issuer: what guards trust and clients look for.
+    /// The issuer URL, which guards trust and clients look for.
     pub fn url(&self) -> &str {
         &self.site.issuer
     }
 
-    /// Where it listens, without the issuer's path.
+    /// The URL without the issuer's path.
     pub fn origin(&self) -> &str {
         &self.site.origin
     }
 
-    /// Gets something wrong from now on.
+    /// Makes this mistake from now on.
     pub fn order(&self, fault: Fault) {
         self.site.state().orders.add(fault, Lasting::Always);
     }
 
-    /// Gets something wrong the next time.
+    /// Makes this mistake once, the next time.
     pub fn order_once(&self, fault: Fault) {
         self.site.state().orders.add(fault, Lasting::Once);
     }
 
-    /// Does everything right again.
+    /// Makes no mistakes any more.
     pub fn clear(&self) {
         self.site.state().orders.clear();
     }
 
-    /// A token for this person, without any flow.
+    /// Makes a token for this user, without any flow.
     pub fn token(&self, subject: &str) -> Minting<'_> {
         Minting::new(&self.site, subject)
     }
 
-    /// Takes a token back: from now on it is not active, and is not exchanged.
+    /// Revokes a token: from now on it is not active, and cannot be exchanged.
     pub fn revoke(&self, token: &str) {
         self.site.state().revoke(token);
     }
 
-    /// Signs with a new key from now on. The one before is still published.
+    /// Signs with a new key from now on. The previous key is still published.
     ///
     /// # Errors
-    /// If the machine has no randomness.
+    /// [`KeyError`] if the operating system returns no random bytes.
     pub fn rotate_keys(&self) -> Result<(), KeyError> {
         self.site.state().rotate()
     }
 
-    /// The keys that it publishes.
+    /// The published keys.
     pub fn keys(&self) -> JwkSet {
         self.site.state().public_keys()
     }
 
-    /// What it was asked so far: methods and paths, the newest last.
+    /// The requests so far, as methods and paths, the newest last.
     pub fn requests(&self) -> Vec<String> {
         self.site.state().requests.iter().cloned().collect()
     }

@@ -1,4 +1,4 @@
-//! The documents about the server.
+//! The metadata documents of the server.
 
 use serde_json::{Value, json};
 
@@ -7,14 +7,14 @@ use super::{fault::Fault, settings::Documents, state::Site};
 const OAUTH: &str = "/.well-known/oauth-authorization-server";
 const OPENID: &str = "/.well-known/openid-configuration";
 
-/// How grants are named.
+/// The names of grants.
 pub(super) const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 pub(super) const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
-/// The kind of grant that a company's identity provider gives for other authorization servers.
+/// The grant profile of a company's identity provider for other authorization servers.
 pub(super) const ID_JAG_PROFILE: &str = "urn:ietf:params:oauth:grant-profile:id-jag";
 
 impl Site {
-    /// Whether one of the documents is at this path.
+    /// Whether one of the metadata documents is at this path.
     pub(super) fn is_document(&self, path: &str) -> bool {
         let own = &self.settings.path;
         let oauth = || path == format!("{OAUTH}{own}");
@@ -27,7 +27,7 @@ impl Site {
         }
     }
 
-    /// The document.
+    /// The content of the metadata document.
     pub(super) fn document(&self) -> Value {
         let mut state = self.state();
         let orders = &mut state.orders;

@@ -1,4 +1,4 @@
-//! Access tokens.
+//! Makes access tokens.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use super::{
     state::{Grant, Site, now, random},
 };
 
-/// Seconds by which a token that shall have expired has: more than any clock is off.
+/// How long ago an expired token expired, in seconds: more than clocks differ.
 const LONG_AGO: u64 = 3600;
 
-/// A token of your own being written, without any flow.
+/// A token under construction, which is made without any flow.
 #[must_use = "no token is made until `mint` is called"]
 pub struct Minting<'a> {
     site: &'a Site,
@@ -35,38 +35,38 @@ impl<'a> Minting<'a> {
         }
     }
 
-    /// For this server.
+    /// Sets the server that the token is for (`aud`).
     pub fn audience(self, audience: impl Into<String>) -> Self {
         self.claim("aud", audience.into())
     }
 
-    /// Good for this.
+    /// Sets the scopes.
     pub fn scopes<S: Into<String>>(self, scopes: impl IntoIterator<Item = S>) -> Self {
         let scopes: Vec<String> = scopes.into_iter().map(Into::into).collect();
         self.claim("scope", scopes.join(" "))
     }
 
-    /// Used by this client.
+    /// Sets the client (`client_id`).
     pub fn client(self, client: impl Into<String>) -> Self {
         self.claim("client_id", client.into())
     }
 
-    /// Good for this long from now.
+    /// Sets the lifetime, from now.
     pub fn expires_in(self, time: Duration) -> Self {
         self.claim("exp", now() + time.as_secs())
     }
 
-    /// Expired an hour ago.
+    /// Makes the token expire an hour ago.
     pub fn expired(self) -> Self {
         self.claim("exp", now().saturating_sub(LONG_AGO))
     }
 
-    /// Bound to the key with this thumbprint.
+    /// Binds the token to the key with this thumbprint.
     pub fn bound_to(self, thumbprint: impl Into<String>) -> Self {
         self.claim("cnf", json!({ "jkt": thumbprint.into() }))
     }
 
-    /// Says this; null takes a claim away.
+    /// Sets a claim; null removes it.
     pub fn claim(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         let (name, value) = (name.into(), value.into());
         if value.is_null() {
@@ -77,20 +77,20 @@ impl<'a> Minting<'a> {
         self
     }
 
-    /// Of this kind, whatever the server issues otherwise.
+    /// Sets the kind of the token, whatever the server usually issues.
     pub fn kind(mut self, kind: Tokens) -> Self {
         self.kind = kind;
         self
     }
 
-    /// The token.
+    /// Makes the token.
     pub fn mint(self) -> String {
         self.site.write(self.claims, self.kind)
     }
 }
 
 impl Site {
-    /// The access token that a grant is worth.
+    /// Makes the access token for a grant.
     pub(super) fn access_token(&self, grant: &Grant) -> String {
         let mut state = self.state();
         let orders = &mut state.orders;
@@ -147,7 +147,7 @@ impl Site {
 }
 
 /// # Panics
-/// If the machine has lost its randomness.
+/// If the operating system returns no random bytes.
 pub(super) fn sign(key: &SigningKey, kind: &str, claims: &Value) -> String {
     let signed = key.sign(kind, claims);
     signed.expect("claims are JSON, and the machine has randomness")

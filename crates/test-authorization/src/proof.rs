@@ -1,4 +1,4 @@
-//! Proofs at the token endpoint (DPoP, RFC 9449, 5).
+//! DPoP proofs at the token endpoint (RFC 9449, 5).
 
 use http::HeaderMap;
 use serde_json::Value;
@@ -10,11 +10,11 @@ use super::{
     state::{Site, now},
 };
 
-/// Seconds by which a proof may be old.
+/// How far the time of a proof may differ, in seconds.
 const WINDOW: u64 = 300;
 
 impl Site {
-    /// The thumbprint of the key that a request proves to have, if it proves any.
+    /// The thumbprint of the key in the DPoP proof of a request, if the request has a proof.
     pub(super) fn proved_key(&self, headers: &HeaderMap) -> Result<Option<String>, Problem> {
         let mut all = headers.get_all("dpop").iter();
         let Some(proof) = all.next() else {

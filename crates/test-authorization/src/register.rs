@@ -1,4 +1,4 @@
-//! Clients that register themselves (RFC 7591).
+//! The registration endpoint (RFC 7591).
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ pub(super) fn serve(site: &Site, body: &[u8]) -> Result<Reply, Problem> {
     match answer["token_endpoint_auth_method"].as_str() {
         Some("none" | "private_key_jwt") => {}
         method => {
-            // RFC 7591, 2: Basic is what is meant where nothing is said.
+            // RFC 7591, 2: the default method is Basic.
             let method = method.unwrap_or("client_secret_basic").to_owned();
             let secret = random();
             client = client.with_secret(&secret);
@@ -44,7 +44,7 @@ pub(super) fn serve(site: &Site, body: &[u8]) -> Result<Reply, Problem> {
     Ok(reply::json_with(http::StatusCode::CREATED, &answer))
 }
 
-/// OpenID Connect Registration: a web application is not sent back to this machine.
+/// OpenID Connect Registration: a web application must not have redirect URIs on this machine.
 fn check_kind(document: &Value, client: &Client) -> Result<(), Problem> {
     let is_local = |uri: &String| uri.starts_with("http://");
     match document["application_type"].as_str() {

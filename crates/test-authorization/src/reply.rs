@@ -1,17 +1,17 @@
-//! Answers, and the errors of OAuth.
+//! Responses, and the errors of OAuth.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 use serde_json::{Value, json};
 
-/// An answer.
+/// A response of the server.
 pub(super) type Reply = Response<Full<Bytes>>;
 
-/// Where a nonce travels.
+/// The header that contains a nonce.
 const NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
 
-/// An error, as RFC 6749, 5.2 and its successors write them.
+/// An error in the form of RFC 6749, 5.2 and its successors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) status: StatusCode,
@@ -49,14 +49,14 @@ impl Problem {
     }
 }
 
-/// JSON that may be kept.
+/// A JSON response that may be cached.
 pub(super) fn document(body: &Value) -> Reply {
     let mut reply = json_with(StatusCode::OK, body);
     reply.headers_mut().remove(header::CACHE_CONTROL);
     reply
 }
 
-/// JSON that must not be cached.
+/// A JSON response that must not be cached.
 pub(super) fn json(body: &Value) -> Reply {
     json_with(StatusCode::OK, body)
 }
@@ -66,22 +66,22 @@ pub(super) fn json_with(status: StatusCode, body: &Value) -> Reply {
     let headers = reply.headers_mut();
     let kind = HeaderValue::from_static("application/json");
     headers.insert(header::CONTENT_TYPE, kind);
-    // RFC 6749, 5.1: MUST, where there are tokens in it.
+    // RFC 6749, 5.1: a MUST for responses with tokens.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    // Pages may be clients too.
+    // Clients may also run in web pages.
     let any_origin = HeaderValue::from_static("*");
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, any_origin);
     reply
 }
 
-/// Text for people.
+/// A text response for people.
 pub(super) fn text(status: StatusCode, text: impl Into<Bytes>) -> Reply {
     let mut reply = Response::new(Full::new(text.into()));
     *reply.status_mut() = status;
     reply
 }
 
-/// Sends a browser elsewhere.
+/// Redirects a browser.
 pub(super) fn redirect(to: &str) -> Reply {
     let mut reply = text(StatusCode::FOUND, "");
     if let Ok(to) = HeaderValue::from_str(to) {

@@ -1,4 +1,4 @@
-//! Tokens that are given back (RFC 7009).
+//! The revocation endpoint (RFC 7009).
 
 use http::{HeaderMap, StatusCode};
 
@@ -20,6 +20,6 @@ pub(super) async fn serve(site: &Site, headers: &HeaderMap, body: &[u8]) -> Resu
         state.refresh.retain(|other| other.family != family);
     }
     state.revoke(token);
-    // RFC 7009, 2.2: a token that is not known is as good as revoked.
+    // RFC 7009, 2.2: an unknown token is treated as revoked.
     Ok(reply::text(StatusCode::OK, ""))
 }

@@ -1,4 +1,4 @@
-//! Which place a request is for.
+//! Routes requests to the endpoints.
 
 use std::{
     convert::Infallible,
@@ -24,10 +24,10 @@ use super::{
     token,
 };
 
-/// Bytes of a request's body. A form with a few tokens in it is far smaller.
+/// The size limit of a request's body in bytes. A form with a few tokens is far smaller.
 const MAX_BODY_BYTES: usize = 64 * 1024;
 
-/// 10 s for a request's body.
+/// The time limit for reading a request's body.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
 /// The server as a tower service.
@@ -127,7 +127,7 @@ impl Site {
         })
     }
 
-    /// Does what was ordered for a place as a whole.
+    /// Makes the faults that concern an endpoint as a whole.
     async fn misbehave(&self, place: Endpoint) -> Option<Reply> {
         let slow = self.state().orders.take(|fault| match fault {
             Fault::Slow(at, time) if *at == place => Some(*time),
@@ -155,7 +155,7 @@ impl Site {
     }
 }
 
-/// Pages may be clients too.
+/// Clients may also run in web pages.
 fn preflight() -> Reply {
     let mut reply = reply::text(StatusCode::NO_CONTENT, "");
     let headers = reply.headers_mut();

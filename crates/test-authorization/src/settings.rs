@@ -1,4 +1,4 @@
-//! The server as it is set up.
+//! The settings of the server.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use turnbuckle_transport::http::BindError;
 
 use super::client::Client;
 
-/// How long access tokens are good.
+/// The default lifetime of access tokens.
 const TOKEN_LIFETIME: Duration = Duration::from_mins(10);
 
-/// An authorization server being set up.
+/// The settings of an authorization server that is not started yet.
 #[derive(Debug)]
 #[must_use = "nothing listens until the server is started"]
 pub struct AuthorizationServer {
@@ -34,7 +34,7 @@ pub(super) struct Trusted {
     pub(super) keys: JwkSet,
 }
 
-/// Which documents about itself a server has.
+/// The metadata documents that a server publishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Documents {
@@ -42,19 +42,19 @@ pub enum Documents {
     Both,
     /// RFC 8414.
     OAuth,
-    /// OpenID Connect Discovery, behind the issuer's path.
+    /// OpenID Connect Discovery, with the well-known path after the issuer's path.
     OpenId,
-    /// None, as servers of 2025-03-26.
+    /// None, like servers of 2025-03-26.
     Neither,
 }
 
-/// What access tokens are.
+/// The kind of access tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Tokens {
     /// Signed JWTs.
     Signed,
-    /// Random text that only the server understands.
+    /// Random text that only the server can interpret.
     Opaque,
 }
 
@@ -62,10 +62,10 @@ pub enum Tokens {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The address cannot be listened at.
+    /// The server cannot listen at the address.
     #[error(transparent)]
     Bind(#[from] BindError),
-    /// The key to sign with could not be made.
+    /// The signing key could not be made.
     #[error("no key could be made to sign tokens with")]
     Key(#[from] KeyError),
     /// The address is not a TCP address.
@@ -80,7 +80,7 @@ impl Default for AuthorizationServer {
 }
 
 impl AuthorizationServer {
-    /// A server at a free port of 127.0.0.1 that signs every user in as `tester`.
+    /// Makes a server at a free port of 127.0.0.1 that signs every user in as `tester`.
     pub fn new() -> Self {
         Self {
             address: "127.0.0.1:0".into(),
@@ -97,7 +97,7 @@ impl AuthorizationServer {
         }
     }
 
-    /// Listens at this address.
+    /// Sets the address to listen at.
     pub fn at(mut self, address: impl Into<String>) -> Self {
         self.address = address.into();
         self
@@ -112,43 +112,44 @@ impl AuthorizationServer {
         self
     }
 
-    /// Signs every user in as this person.
+    /// Sets the user that everybody is signed in as.
     pub fn subject(mut self, subject: impl Into<String>) -> Self {
         self.subject = subject.into();
         self
     }
 
-    /// Has these documents about itself.
+    /// Sets the metadata documents that the server publishes.
     pub fn documents(mut self, documents: Documents) -> Self {
         self.documents = documents;
         self
     }
 
-    /// Issues access tokens of this kind.
+    /// Sets the kind of access tokens that the server issues.
     pub fn tokens(mut self, tokens: Tokens) -> Self {
         self.tokens = tokens;
         self
     }
 
-    /// Issues access tokens that are good for this long.
+    /// Sets the lifetime of access tokens.
     pub fn lifetime(mut self, lifetime: Duration) -> Self {
         self.lifetime = lifetime;
         self
     }
 
-    /// Lists these scopes. `offline_access` among them makes refresh tokens depend on it.
+    /// Sets the scopes in the metadata. If `offline_access` is one of them, refresh tokens are
+    /// issued only if it is requested.
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Lets no client register itself.
+    /// Disables registration, so that no client can register itself.
     pub fn closed(mut self) -> Self {
         self.is_open = false;
         self
     }
 
-    /// Knows a client without a secret, which may be sent back to these URLs.
+    /// Adds a client without a secret, with these redirect URIs.
     pub fn public_client<S: Into<String>>(
         mut self,
         id: impl Into<String>,
@@ -159,7 +160,7 @@ impl AuthorizationServer {
         self
     }
 
-    /// Knows a client with a secret, which may be sent back to these URLs or act for itself.
+    /// Adds a client with a secret and these redirect URIs. It may also act for itself.
     pub fn client<S: Into<String>>(
         mut self,
         id: impl Into<String>,
@@ -172,15 +173,15 @@ impl AuthorizationServer {
         self
     }
 
-    /// Knows a client that proves itself with one of these keys, and may act for itself.
+    /// Adds a client that authenticates with one of these keys, and may act for itself.
     pub fn client_with_keys(mut self, id: impl Into<String>, keys: JwkSet) -> Self {
         let client = Client::public(id.into(), Vec::new()).with_keys(keys);
         self.clients.push(client);
         self
     }
 
-    /// Takes assertions of this issuer: ID-JAGs of a company's identity provider, or the tokens of
-    /// a platform's workloads.
+    /// Accepts assertions of this issuer: ID-JAGs of a company's identity provider, or the tokens
+    /// of a platform's workloads.
     pub fn trust(mut self, issuer: impl Into<String>, keys: JwkSet) -> Self {
         self.trusted.push(Trusted {
             issuer: issuer.into(),
@@ -189,7 +190,7 @@ impl AuthorizationServer {
         self
     }
 
-    /// Signs with this key, until keys are rotated; with a new one for ES256 unless set.
+    /// Sets the key to sign with, until keys are rotated. Defaults to a new key for ES256.
     pub fn key(mut self, key: SigningKey) -> Self {
         self.key = Some(key);
         self

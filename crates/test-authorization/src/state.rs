@@ -1,4 +1,4 @@
-//! What the server knows: clients, codes, tokens, keys, orders.
+//! The state of the server: clients, codes, tokens, keys, faults.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -12,10 +12,11 @@ use turnbuckle_base::lock::{Mutex, MutexGuard};
 
 use super::{client::Client, fault::Orders, settings::AuthorizationServer};
 
-/// Entries of each table, so that a demo that runs for weeks does not grow. The oldest go.
+/// The most entries of each table, so that a demo that runs for weeks does not grow. The oldest are
+/// dropped.
 const MAX_ENTRIES: usize = 10_000;
 
-/// All that requests share.
+/// The state that all requests share.
 pub(super) struct Site {
     /// `http://127.0.0.1:1234/path`
     pub(super) issuer: String,
@@ -30,17 +31,17 @@ pub(super) struct State {
     pub(super) codes: Table<Grant>,
     pub(super) refresh: Table<Refresh>,
     pub(super) access: Table<Map<String, Value>>,
-    /// Digests of tokens that were given back.
+    /// The digests of revoked tokens.
     pub(super) revoked: Table<()>,
     pub(super) keys: Vec<Arc<SigningKey>>,
     pub(super) orders: Orders,
     pub(super) nonces: VecDeque<String>,
     pub(super) requests: VecDeque<String>,
-    /// Ids of assertions that were used.
+    /// The ids of used assertions.
     pub(super) assertions: HashSet<String>,
 }
 
-/// What was granted.
+/// The data of a granted authorization.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Grant {
     pub(super) client: String,
@@ -48,7 +49,7 @@ pub(super) struct Grant {
     pub(super) scopes: Vec<String>,
     pub(super) resource: Option<String>,
     pub(super) redirect: String,
-    /// PKCE's challenge.
+    /// The PKCE challenge.
     pub(super) challenge: String,
     /// The thumbprint of the key that tokens are bound to.
     pub(super) key: Option<String>,
@@ -59,7 +60,7 @@ pub(super) struct Grant {
 #[derive(Clone, Debug)]
 pub(super) struct Refresh {
     pub(super) grant: Grant,
-    /// All tokens that came of one grant.
+    /// The id that all tokens derived from one grant share.
     pub(super) family: String,
     pub(super) is_used: bool,
 }
@@ -94,14 +95,14 @@ impl Site {
         self.state.lock()
     }
 
-    /// The URL of one of our places.
+    /// The URL of an endpoint.
     pub(super) fn url(&self, place: &str) -> String {
         format!("{}{place}", self.issuer)
     }
 }
 
 impl State {
-    /// A token that was issued is not active any more.
+    /// Revokes a token: it is no longer active.
     pub(super) fn revoke(&mut self, token: &str) {
         self.access.take(token);
         self.revoked.put(jose::digest(token), ());
@@ -111,8 +112,7 @@ impl State {
         self.revoked.get(&jose::digest(token)).is_some()
     }
 
-    /// Signs with a new key from now on; the old one is published for as long as there are not too
-    /// many.
+    /// Signs with a new key from now on. Old keys are still published, unless there are too many.
     pub(super) fn rotate(&mut self) -> Result<(), KeyError> {
         let key = SigningKey::generate()?;
         self.keys.insert(0, Arc::new(named(key)));
@@ -120,7 +120,7 @@ impl State {
         Ok(())
     }
 
-    /// The key that signs.
+    /// The signing key.
     pub(super) fn key(&self) -> Arc<SigningKey> {
         Arc::clone(&self.keys[0])
     }
@@ -136,12 +136,12 @@ impl State {
         }
     }
 
-    /// Whether an assertion comes for the first time.
+    /// Records an assertion. Returns whether it is used for the first time.
     pub(super) fn is_first_use(&mut self, id: String) -> bool {
         self.assertions.len() < MAX_ENTRIES && self.assertions.insert(id)
     }
 
-    /// A nonce for proofs.
+    /// Makes a nonce for proofs.
     pub(super) fn new_nonce(&mut self) -> String {
         let nonce = random();
         self.nonces.push_back(nonce.clone());
@@ -152,13 +152,13 @@ impl State {
     }
 }
 
-/// Named by its thumbprint, so that no two keys have one name.
+/// Gives a key its thumbprint as id, so that no two keys have the same id.
 fn named(key: SigningKey) -> SigningKey {
     let id: Jwk = key.public_key();
     key.with_key_id(id.thumbprint())
 }
 
-/// A map that forgets its oldest entries.
+/// A map that drops its oldest entries.
 pub(super) struct Table<T> {
     entries: HashMap<String, T>,
     order: VecDeque<String>,
@@ -205,7 +205,7 @@ impl<T> Table<T> {
 /// Random text.
 ///
 /// # Panics
-/// If the machine has no randomness, without which no test of this kind means anything.
+/// If the operating system returns no random bytes, because tests would then be meaningless.
 pub(super) fn random() -> String {
     let mut bytes = [0; 24];
     getrandom::fill(&mut bytes).expect("the machine has randomness");

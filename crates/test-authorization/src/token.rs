@@ -1,4 +1,4 @@
-//! The token endpoint: grants become tokens.
+//! The token endpoint: exchanges grants for tokens.
 
 use http::{HeaderMap, header};
 use serde_json::{Value, json};
@@ -79,7 +79,8 @@ fn answer(site: &Site, given: Given) -> Value {
     answer
 }
 
-/// A server that lists `offline_access` gives refresh tokens to those who ask for it.
+/// Whether to issue a refresh token. A server that lists `offline_access` issues one only if it is
+/// requested.
 fn is_refreshable(site: &Site, grant: &Grant) -> bool {
     let is_listed = site
         .settings

@@ -1,4 +1,5 @@
-//! A load balancer that sends each request to the next replica, also those of one connection.
+//! A load balancer that sends each request to the next replica, including further requests of one
+//! connection.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -17,23 +18,23 @@ use tokio::{
 /// The longest head of a request, in bytes.
 const MAX_HEAD: usize = 64 * 1024;
 
-/// Connections that may wait to be taken: all clients of a test come back at once after a replica was
-/// killed.
+/// How many connections may wait to be accepted. All clients of a test reconnect at the same time
+/// after a replica was killed.
 const BACKLOG: u32 = 4096;
 
-/// A balancer, until it is dropped.
+/// A load balancer, which stops when this is dropped.
 pub struct Balancer {
     /// The URL of the endpoint.
     pub url: String,
-    /// Where it listens.
+    /// The address on which it listens.
     pub address: String,
     replicas: Arc<Mutex<Vec<String>>>,
     serving: JoinHandle<()>,
 }
 
 impl Balancer {
-    /// In front of the replicas at these addresses. One that is not there is passed over. Must be called
-    /// inside a runtime.
+    /// Starts a load balancer in front of the replicas at these addresses. Unreachable replicas are
+    /// skipped. It must be called within a runtime.
     pub fn start(replicas: Vec<String>) -> Self {
         let socket = TcpSocket::new_v4().expect("a socket");
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -49,7 +50,7 @@ impl Balancer {
             while let Ok((client, _)) = listener.accept().await {
                 let (replicas, next) = (Arc::clone(&replicas), Arc::clone(&next));
                 tokio::spawn(async move {
-                    // A client or a replica that goes away ends the connection, and nothing else.
+                    // A client or replica that goes away ends only this connection.
                     let _ = forward(client, &replicas, &next).await;
                 });
             }
@@ -62,7 +63,7 @@ impl Balancer {
         }
     }
 
-    /// Another replica takes the place of one.
+    /// Replaces one replica by another.
     pub fn replace(&self, number: usize, replica: String) {
         self.replicas.lock().expect("nothing panics")[number] = replica;
     }
@@ -74,8 +75,8 @@ impl Drop for Balancer {
     }
 }
 
-/// Carries one request and its answer. The connection is closed after it, so that the next request
-/// comes on another one.
+/// Forwards one request and its response. Then the connection is closed, so that the next request
+/// arrives on another one.
 async fn forward(
     mut client: TcpStream,
     replicas: &Mutex<Vec<String>>,
@@ -110,7 +111,8 @@ async fn forward(
 
 async fn connect(replicas: &[String], next: &AtomicUsize) -> std::io::Result<TcpStream> {
     let mut connected = Err(std::io::ErrorKind::NotFound.into());
-    // Others count on meanwhile: what was tried here must not be tried here again.
+    // Other connections change the counter meanwhile, so use a separate sequence: no replica may be
+    // tried twice here.
     let first = next.fetch_add(1, Ordering::Relaxed);
     for number in (first..).take(replicas.len()) {
         connected = TcpStream::connect(&replicas[number % replicas.len()]).await;

@@ -1,15 +1,15 @@
-//! A cluster of six nodes.
+//! A Redis Cluster of six nodes.
 
 use crate::redis_server::{DATA, GONE_AFTER_MS, RedisServer, offset, until, words};
 
-/// Three masters that have all slots, and a replica of each.
+/// A Redis Cluster: three masters with all slots, and a replica of each.
 pub struct Cluster {
-    /// The masters and the replicas, in no order.
+    /// The masters and the replicas, in no particular order.
     pub nodes: Vec<RedisServer>,
     _folder: tempfile::TempDir,
 }
 
-/// A node of a cluster, as another one knows it.
+/// A node of a cluster, as another node sees it.
 struct Seen {
     port: u16,
     is_master: bool,
@@ -18,7 +18,7 @@ struct Seen {
 }
 
 impl Cluster {
-    /// Starts all six.
+    /// Starts all six nodes.
     pub fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let nodes: Vec<_> = (0..6)
@@ -32,7 +32,8 @@ impl Cluster {
                     words.extend(cluster.map(str::to_owned));
                     let timeout = ["--cluster-node-timeout", GONE_AFTER_MS];
                     words.extend(timeout.map(str::to_owned));
-                    // A replica takes over even if it heard nothing for long: tests are slow.
+                    // A replica takes over even if it received nothing for a long time, because
+                    // tests are slow.
                     let factor = ["--cluster-replica-validity-factor", "0"];
                     words.extend(factor.map(str::to_owned));
                     words
@@ -89,7 +90,7 @@ impl Cluster {
         )
     }
 
-    /// The masters that are there.
+    /// The masters that are running.
     pub fn masters(&self) -> Vec<&RedisServer> {
         let ports = self.seen().into_iter();
         let ports = ports.filter(|seen| seen.is_master && !seen.is_gone);
@@ -98,7 +99,7 @@ impl Cluster {
         nodes.filter(|node| ports.contains(&node.port)).collect()
     }
 
-    /// Where the node is that has a key or a channel.
+    /// The index of the node that has a key or a channel.
     pub fn place_of(&self, key: &str) -> usize {
         self.place_of_slot(self.slot_of(key))
     }
@@ -120,8 +121,8 @@ impl Cluster {
         place.expect("it is one of ours")
     }
 
-    /// Moves a slot to another master with all its keys, and does something while the keys are at the
-    /// one and the slot is at the other.
+    /// Moves a slot to another master with all its keys. Calls `between` while the keys are still
+    /// at the old master and the slot is already at the new one.
     pub async fn migrate(&self, slot: u16, between: impl AsyncFnOnce()) {
         let from = self.place_of_slot(slot);
         let masters = self.masters();
@@ -156,7 +157,7 @@ impl Cluster {
         seen(self.alive())
     }
 
-    /// Waits until the replicas have all that their masters have.
+    /// Waits until the replicas have received everything from their masters.
     pub fn replicate(&self) {
         until("the replicas have everything", || {
             self.masters().into_iter().all(|master| {
@@ -172,7 +173,7 @@ impl Cluster {
     }
 }
 
-/// What a node knows of all nodes.
+/// The state of all nodes, as one node sees it.
 fn seen(node: &RedisServer) -> Vec<Seen> {
     let said = node.says(&["CLUSTER", "NODES"]);
     let lines = said.lines().filter(|line| !line.contains("handshake"));

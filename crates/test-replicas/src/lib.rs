@@ -1,8 +1,8 @@
-//! What replicas of a server need around them, for our own tests and benchmarks: processes of Redis
-//! (one, a master with sentinels, a cluster), and a load balancer that sends each request to the next
-//! replica. All of it is on loopback, and ends when it is dropped.
+//! The environment of replicas for our own tests and benchmarks: Redis processes (a single one, a
+//! master with sentinels, a cluster), and a load balancer that sends each request to the next
+//! replica. All of it uses loopback only, and ends when it is dropped.
 //!
-//! Whatever does not work panics, with what to do about it where that is known.
+//! All failures panic, with advice if there is any.
 
 #![expect(
     clippy::missing_panics_doc,

@@ -1,4 +1,4 @@
-//! Ports for processes that are told where to listen, and that listen there again after a restart.
+//! Finds ports for processes that get a fixed port, and that use it again after a restart.
 
 use std::{
     fs,
@@ -8,14 +8,14 @@ use std::{
     ops::RangeInclusive,
 };
 
-/// The lowest port that is given out. Many services are configured below it.
+/// The lowest port that is returned. Many services are configured to use ports below it.
 const LOWEST_PORT: u16 = 10_000;
 
-/// How many ports are looked at.
+/// How many ports are tried.
 const ATTEMPTS: u64 = 20;
 
-/// An unused port of loopback. It is not one of those that the system gives to outgoing connections,
-/// so that a process that ends can listen there again.
+/// Returns an unused port of loopback. It is outside the range that the system uses for outgoing
+/// connections, so that a process can use it again after a restart.
 pub fn free_port() -> io::Result<u16> {
     let outgoing = outgoing_ports();
     let ports: Vec<u16> = (LOWEST_PORT..=u16::MAX)
@@ -33,7 +33,7 @@ pub fn free_port() -> io::Result<u16> {
     Err(io::Error::new(io::ErrorKind::AddrInUse, problem))
 }
 
-/// The ports that the system gives to outgoing connections; those of IANA where it does not say.
+/// The range of ports that the system uses for outgoing connections, or IANA's range if it is unknown.
 fn outgoing_ports() -> RangeInclusive<u16> {
     let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
     let mut ports = text.split_whitespace().map_while(|word| word.parse().ok());

@@ -1,4 +1,4 @@
-//! One process of Redis, at a port of loopback, until it is dropped.
+//! One Redis process at a port of loopback.
 
 use std::{
     net::TcpStream,
@@ -9,30 +9,31 @@ use std::{
 
 use crate::free_port;
 
-/// How long anything may take here: far more than it needs.
+/// How long anything may take here: far longer than it needs.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often other ports are tried, should one be taken between the look and the use.
+/// How often other ports are tried, in case a port is taken between the check and the use.
 const ATTEMPTS: usize = 5;
 
-/// How long a process must be silent before others take it for gone, in milliseconds. It is as short
-/// as a busy machine allows.
+/// How long a process must be silent before the others regard it as gone, in milliseconds. It is as
+/// short as a busy machine allows.
 pub(crate) const GONE_AFTER_MS: &str = "1500";
 
-/// A process, until it is dropped.
+/// A Redis process, which ends when this is dropped.
 pub struct RedisServer {
     child: Child,
-    /// Where it listens.
+    /// The port on which it listens.
     pub port: u16,
     pub(crate) bus_port: u16,
     words: Vec<String>,
     folder: PathBuf,
-    /// How `redis-cli` gets in.
+    /// The arguments of `redis-cli` for access.
     access: Vec<String>,
 }
 
 impl RedisServer {
-    /// Starts one with words that are made of a port, and of a second one for the bus of a cluster.
+    /// Starts a process. `words` makes its arguments from a port, and from a second port for the
+    /// bus of a cluster.
     pub fn start(folder: &Path, access: &[&str], words: impl Fn(u16, u16) -> Vec<String>) -> Self {
         for _ in 0..ATTEMPTS {
             let [port, bus_port] = [(); 2].map(|()| free_port().expect("there are free ports"));
@@ -73,19 +74,19 @@ impl RedisServer {
         self.child.id()
     }
 
-    /// Ends it without warning.
+    /// Kills the process.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 
-    /// Starts it at the same port, with what it has in its folder.
+    /// Starts the process again at the same port, with the data in its folder.
     pub fn start_again(&mut self) {
         self.child = run(&self.folder, &self.words);
         assert!(self.listens(), "redis-server does not start again");
     }
 
-    /// Sends it a signal, as `kill` names it: `-STOP`.
+    /// Sends a signal to the process, given as an argument of `kill`, such as `-STOP`.
     pub fn signal(&self, signal: &str) {
         let sent = Command::new("kill")
             .args([signal, &self.child.id().to_string()])
@@ -93,12 +94,12 @@ impl RedisServer {
         assert!(sent.expect("`kill` is there").success());
     }
 
-    /// Whether it takes connections.
+    /// Whether it accepts connections.
     pub fn is_there(&self) -> bool {
         TcpStream::connect(("127.0.0.1", self.port)).is_ok()
     }
 
-    /// What it answers to a command. A server that becomes a replica closes all its connections; then
+    /// The answer to a command. A server that becomes a replica closes all its connections; then
     /// the command is sent again.
     pub fn says(&self, command: &[&str]) -> String {
         let begun = Instant::now();
@@ -125,12 +126,12 @@ impl RedisServer {
         }
     }
 
-    /// Sends a command that must be answered with `OK`.
+    /// Sends a command whose answer must be `OK`.
     pub fn does(&self, command: &[&str]) {
         assert_eq!(self.says(command), "OK", "{command:?}");
     }
 
-    /// Whether it is a replica that follows its master.
+    /// Whether it is a replica that is connected to its master.
     pub(crate) fn has_link(&self) -> bool {
         self.says(&["INFO", "replication"])
             .contains("master_link_status:up")
@@ -152,7 +153,7 @@ fn run(folder: &Path, words: &[String]) -> Child {
         .expect("`redis-server` is installed; `./scripts/test redis` installs it")
 }
 
-/// Waits until something is so.
+/// Waits until a condition is true.
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -161,7 +162,7 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// How `redis-cli` gets in with a password.
+/// The arguments of `redis-cli` for a password.
 pub(crate) fn access(password: &str) -> Vec<&str> {
     if password.is_empty() {
         Vec::new()
@@ -170,13 +171,13 @@ pub(crate) fn access(password: &str) -> Vec<&str> {
     }
 }
 
-/// Words of a command.
+/// Converts the arguments of a command.
 pub fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// What all servers with data have in common: nothing is written to files, and replicas follow at
-/// once. `DEBUG` is allowed, so that it can be told to sleep.
+/// Arguments for all servers with data: nothing is written to files, and replication starts
+/// immediately. `DEBUG` is allowed, so that tests can make a server sleep.
 pub(crate) const DATA: [&str; 10] = [
     "--bind",
     "127.0.0.1",
@@ -190,7 +191,7 @@ pub(crate) const DATA: [&str; 10] = [
     "yes",
 ];
 
-/// A server that is no part of anything.
+/// A single server, without sentinels or a cluster.
 pub struct Lone {
     /// The process.
     pub server: RedisServer,
@@ -198,12 +199,13 @@ pub struct Lone {
 }
 
 impl Lone {
-    /// Starts one that keeps nothing in files.
+    /// Starts a server that writes nothing to files.
     pub fn start() -> Self {
         Self::start_with(&[])
     }
 
-    /// Starts one that has in its files what it answered, so that all of it is there after a restart.
+    /// Starts a server that writes everything to files before it answers, so that all data exists
+    /// after a restart.
     pub fn start_lasting() -> Self {
         Self::start_with(&["--appendonly", "yes", "--appendfsync", "always"])
     }
@@ -222,18 +224,18 @@ impl Lone {
         }
     }
 
-    /// Where it listens.
+    /// The port on which it listens.
     pub fn port(&self) -> u16 {
         self.server.port
     }
 
-    /// Its URL.
+    /// The URL of the server.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.server.port)
     }
 }
 
-/// How much of what was written a server has.
+/// The replication offset of a server: how much of the written data it has.
 pub(crate) fn offset(server: &RedisServer) -> u64 {
     let said = server.says(&["INFO", "replication"]);
     let is_master = said.contains("role:master");

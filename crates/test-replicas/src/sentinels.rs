@@ -7,20 +7,20 @@ const SERVICE: &str = "main";
 
 /// A master, its replicas, and sentinels that watch them.
 pub struct Sentinels {
-    /// The master and the replicas, in no order.
+    /// The master and the replicas, in no particular order.
     pub servers: Vec<RedisServer>,
-    /// Those that watch.
+    /// The sentinels.
     pub sentinels: Vec<RedisServer>,
     _folder: tempfile::TempDir,
 }
 
 impl Sentinels {
-    /// Starts them without passwords.
+    /// Starts all processes without passwords.
     pub fn start() -> Self {
         Self::start_with("", "")
     }
 
-    /// With a password of the servers, and one of the sentinels.
+    /// Starts all processes with a password for the servers, and one for the sentinels.
     pub fn start_with(password: &str, sentinel_password: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut servers: Vec<RedisServer> = Vec::new();
@@ -80,7 +80,7 @@ impl Sentinels {
         started
     }
 
-    /// The hosts of a URL that names the sentinels, and the service.
+    /// The hosts of a URL for the sentinels, and the service.
     pub fn hosts_and_service(&self) -> String {
         let hosts: Vec<_> = self
             .sentinels
@@ -95,14 +95,14 @@ impl Sentinels {
         format!("redis+sentinel://{}", self.hosts_and_service())
     }
 
-    /// The port of the master, as the sentinels know it.
+    /// The port of the master, according to the sentinels.
     pub fn master_port(&self) -> u16 {
         let said = self.sentinels[0].says(&["SENTINEL", "GET-MASTER-ADDR-BY-NAME", SERVICE]);
         let port = said.lines().nth(1).expect("a host and a port");
         port.parse().expect("a port")
     }
 
-    /// The master, as the sentinels know it.
+    /// The master, according to the sentinels.
     pub fn master(&mut self) -> &mut RedisServer {
         let port = self.master_port();
         let mut servers = self.servers.iter_mut();
@@ -110,7 +110,7 @@ impl Sentinels {
         master.expect("the master is one of ours")
     }
 
-    /// Waits until the replicas have all that the master has.
+    /// Waits until the replicas have received everything from the master.
     pub fn replicate(&mut self) {
         let port = self.master_port();
         until("the replicas have everything", || {

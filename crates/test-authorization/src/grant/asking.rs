@@ -1,4 +1,4 @@
-//! A request for a token, and what a grant gives for it.
+//! A request for a token, and the result of a grant.
 
 use serde_json::Value;
 
@@ -13,11 +13,11 @@ pub(crate) struct Asking<'a> {
     pub(crate) site: &'a Site,
     pub(crate) form: &'a Form,
     pub(crate) client: Option<Known>,
-    /// The thumbprint of the key that the client proves to have.
+    /// The thumbprint of the key in the client's DPoP proof.
     pub(crate) key: Option<String>,
 }
 
-/// What a grant gives.
+/// The result of a grant.
 pub(crate) enum Given {
     /// An access token, and a refresh token of this family.
     Both { grant: Grant, family: String },

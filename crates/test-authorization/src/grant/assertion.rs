@@ -1,5 +1,5 @@
-//! Assertions of a trusted issuer: a company's identity provider (ID-JAG), or the platform that a
-//! workload runs on (RFC 7523).
+//! Assertions of a trusted issuer: a company's identity provider (ID-JAG), or the platform that
+//! runs a workload (RFC 7523).
 
 use serde_json::{Map, Value};
 use turnbuckle_auth::jose::{Algorithm, Jws};
@@ -32,7 +32,7 @@ pub(in super::super) fn assertion(asking: Asking<'_>) -> Result<Given, Problem> 
             .client
             .ok_or_else(|| Problem::new("invalid_client", "the client is not named"))?
             .proved()?;
-        // enterprise-managed-authorization: it is for the client that brings it.
+        // enterprise-managed-authorization: the assertion must be for the client that presents it.
         if text("client_id") != Some(&client.id) {
             return Err(bad("the assertion is for another client"));
         }
@@ -42,7 +42,7 @@ pub(in super::super) fn assertion(asking: Asking<'_>) -> Result<Given, Problem> 
     Ok(Given::Access(grant))
 }
 
-/// What is granted is what both the assertion and the request say.
+/// Grants only what both the assertion and the request contain.
 fn narrow(grant: &mut Grant, claims: &Map<String, Value>) -> Result<(), Problem> {
     if let Some(resource) = claims.get("resource").and_then(Value::as_str) {
         if grant.resource.as_deref().is_some_and(|own| own != resource) {
@@ -61,7 +61,7 @@ fn narrow(grant: &mut Grant, claims: &Map<String, Value>) -> Result<(), Problem>
     Ok(())
 }
 
-/// The type and the claims of an assertion that is good here.
+/// Verifies an assertion. Returns its type and its claims.
 fn verify(site: &Site, assertion: &str) -> Result<(Option<String>, Map<String, Value>), Problem> {
     let token = Jws::parse(assertion).map_err(|error| bad(&error.to_string()))?;
     let kind = token.header().typ.clone();

@@ -1,4 +1,4 @@
-//! A client that acts for itself.
+//! The client credentials grant: a client that acts for itself.
 
 use super::asking::{Asking, Given};
 use crate::{reply::Problem, state::Grant};

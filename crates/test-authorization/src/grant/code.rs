@@ -1,4 +1,4 @@
-//! A code that a person brought back, with the proof that it was asked for by the same client.
+//! The authorization code grant, with the proof (PKCE) that the same client requested the code.
 
 use turnbuckle_auth::jose::digest;
 
@@ -23,7 +23,7 @@ pub(in super::super) fn code(asking: Asking<'_>) -> Result<Given, Problem> {
     if grant.client != client.client.id {
         return Err(bad("the code is another client's"));
     }
-    // OAuth 2.1 no longer needs it here; where it is given, it must be the same.
+    // OAuth 2.1 no longer requires it here; if it is present, it must be the same.
     let redirect = asking.form.get("redirect_uri");
     if redirect.is_some_and(|given| given != grant.redirect) {
         return Err(bad("`redirect_uri` is another one"));

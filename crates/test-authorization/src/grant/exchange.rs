@@ -1,6 +1,6 @@
-//! Token exchange (RFC 8693): an access token of ours becomes one for another server, and an ID token a
-//! grant for another authorization server (the identity provider's half of enterprise-managed
-//! authorization).
+//! Token exchange (RFC 8693): an access token of this server is exchanged for one for another
+//! server, and an ID token for a grant at another authorization server (the identity provider's
+//! part of enterprise-managed authorization).
 
 use serde_json::{Value, json};
 use turnbuckle_auth::jose::{Algorithm, Jws};
@@ -18,7 +18,7 @@ const ID_JAG_TYPE: &str = "urn:ietf:params:oauth:token-type:id-jag";
 const ID_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:id_token";
 const ACCESS_TOKEN_TYPE: &str = "urn:ietf:params:oauth:token-type:access_token";
 
-/// Seconds for which such a grant is good: it is used at once.
+/// The lifetime of such a grant in seconds. It is used immediately.
 const LIFETIME: u64 = 300;
 
 pub(in super::super) fn exchange(asking: Asking<'_>) -> Result<Given, Problem> {
@@ -73,7 +73,7 @@ pub(in super::super) fn exchange(asking: Asking<'_>) -> Result<Given, Problem> {
     Ok(Given::Other(answer))
 }
 
-/// An access token of ours, for another server: the same person, and the client that acts for it.
+/// An access token for another server, with the same user and the acting client.
 fn for_access(
     site: &Site,
     form: &Form,

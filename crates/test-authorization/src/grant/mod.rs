@@ -1,4 +1,4 @@
-//! The grants, one file each.
+//! The grants, one file for each.
 
 mod asking;
 mod assertion;

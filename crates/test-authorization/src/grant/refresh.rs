@@ -1,4 +1,5 @@
-//! Refresh tokens rotate: using an old one revokes all tokens that were derived from it.
+//! The refresh token grant, with rotation: using an old token revokes all tokens that were derived
+//! from it.
 
 use super::asking::{Asking, Given};
 use crate::{fault::Fault, reply::Problem};
@@ -20,7 +21,7 @@ pub(in super::super) fn refresh(asking: Asking<'_>) -> Result<Given, Problem> {
     }
     let (mut grant, family) = (known.grant.clone(), known.family.clone());
     if known.is_used {
-        // OAuth 2.1, 4.3.1: it was stolen, and it is unknown from whom.
+        // OAuth 2.1, 4.3.1: the token was stolen, and it is unknown who the thief is.
         state.refresh.retain(|other| other.family != family);
         return Err(bad("the refresh token was used before"));
     }

@@ -1,4 +1,4 @@
-//! The word of others: a company's identity provider, and the platform of a workload.
+//! Assertions of other issuers: a company's identity provider, and the platform of a workload.
 
 use serde_json::json;
 use turnbuckle_auth::jose::{JwkSet, SigningKey};

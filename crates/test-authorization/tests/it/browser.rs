@@ -1,4 +1,4 @@
-//! A client that does each step by hand.
+//! A client that performs each step by hand.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,7 +13,7 @@ pub(crate) const RESOURCE: &str = "http://127.0.0.1:1/mcp";
 pub(crate) const CALLBACK: &str = "http://127.0.0.1:7777/callback";
 pub(crate) const VERIFIER: &str = "a verifier that has at least forty-three characters";
 
-/// An answer.
+/// A response.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -33,12 +33,12 @@ impl Answer {
             .unwrap_or_default()
     }
 
-    /// The error, if it is one.
+    /// The error code, or an empty text.
     pub(crate) fn error(&self) -> String {
         self.json()["error"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// The query of where it sends people.
+    /// The query of the redirect URL.
     pub(crate) fn location(&self) -> Vec<(String, String)> {
         let (_, query) = self.header("location").split_once('?').expect("a query");
         form_urlencoded::parse(query.as_bytes())
@@ -92,7 +92,7 @@ pub(crate) fn form(fields: &[(&str, &str)]) -> String {
         .finish()
 }
 
-/// Posts a form to one of the server's places.
+/// Posts a form to an endpoint of the server.
 pub(crate) async fn post(
     server: &LiveAuthorizationServer,
     place: &str,
@@ -109,7 +109,7 @@ pub(crate) async fn token(server: &LiveAuthorizationServer, fields: &[(&str, &st
     post(server, "/token", &[], fields).await
 }
 
-/// Goes to the authorization endpoint; more fields replace those of the same name.
+/// Requests the authorization endpoint. The additional fields replace those of the same name.
 pub(crate) async fn authorize(
     server: &LiveAuthorizationServer,
     client: &str,
@@ -131,7 +131,7 @@ pub(crate) async fn authorize(
     get(&format!("{}/authorize?{}", server.url(), form(&fields))).await
 }
 
-/// A code for this client.
+/// Gets a code for this client.
 pub(crate) async fn code(server: &LiveAuthorizationServer, client: &str) -> String {
     let answer = authorize(server, client, &[]).await;
     answer.parameter("code").expect("a code")
@@ -143,7 +143,7 @@ pub(crate) fn claims(token: &str) -> Value {
     json!(token.unverified_claims())
 }
 
-/// A proof for the token endpoint.
+/// Makes a proof for the token endpoint.
 pub(crate) fn proof(server: &LiveAuthorizationServer, key: &SigningKey, more: &Value) -> String {
     let header = json!({ "typ": "dpop+jwt", "alg": "ES256", "jwk": key.public_jwk() });
     let mut claims = json!({

@@ -37,7 +37,7 @@ fn about(address: SocketAddr) -> Value {
     })
 }
 
-// A17: the document's `client_id` MUST be its URL, and redirects MUST be among its own.
+// A17: the document's `client_id` MUST be its URL, and the redirect URI MUST be one of those in it.
 #[tokio::test]
 async fn a_client_is_what_its_document_says() {
     let server = AuthorizationServer::new().start().await.expect("it starts");

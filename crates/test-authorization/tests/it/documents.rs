@@ -1,4 +1,4 @@
-//! Documents, keys and registration.
+//! Metadata documents, keys and registration.
 
 use serde_json::json;
 use turnbuckle_auth::jose::{Algorithm, JwkSet, Jws};
@@ -62,7 +62,7 @@ async fn documents_are_where_clients_look() {
                 document["code_challenge_methods_supported"],
                 json!(["S256"])
             );
-            // Its answers say who they are from (see `codes.rs`), so this is promised.
+            // Authorization responses contain `iss` (see `codes.rs`), so the metadata announces it.
             let promise = &document["authorization_response_iss_parameter_supported"];
             assert_eq!(*promise, true);
         }

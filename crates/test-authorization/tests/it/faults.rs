@@ -1,4 +1,4 @@
-//! What it gets wrong when told to, and only then.
+//! Ordered faults, which occur only when they are ordered.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Clients that act for themselves, and proofs of keys.
+//! Clients that act for themselves, and DPoP proofs.
 
 use serde_json::json;
 use turnbuckle_auth::jose::{JwkSet, SigningKey};

@@ -1,4 +1,4 @@
-//! The authorization server: its flows, and what it gets wrong when told to.
+//! Tests the authorization server: its flows, and the faults that can be ordered.
 
 mod assertions;
 mod browser;
