@@ -1,8 +1,8 @@
-//! The code in the README, in the pages of `docs/` and in the texts of the attributes compiles, and
-//! runs where it is not marked `no_run`. `scripts/book` fails if a page with Rust code is missing here.
+//! Doc tests of the README, the pages of `docs/` and the texts of the attributes. Their code has to compile,
+//! and it runs unless it is marked `no_run`. `scripts/book` fails if a page with Rust code is missing here.
 //!
-//! The pages need features that the default has not: `cargo test --workspace --doc` turns all of them
-//! on. With fewer features, pages that need more are left out.
+//! The pages need features that are off by default; `cargo test --workspace --doc` turns all features on.
+//! Pages whose features are off are left out.
 
 #[doc = include_str!("../../../README.md")]
 mod readme {}

@@ -1,5 +1,6 @@
-//! Models for a host: everything of `turnbuckle-models`, and how a [`Conversation`] gives its tools to
-//! an [`Agent`](agent::Agent) and a model to its servers.
+//! Models for a host: re-exports all of `turnbuckle-models`, and connects a host to it: [`HostTools`]
+//! gives the tools of a [`Conversation`] to an [`Agent`](agent::Agent), and [`HostSampling`] gives
+//! a model to the host's servers.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -17,8 +18,8 @@ use turnbuckle_host::{
 use self::agent::{BoxError, ToolCall, Tools};
 use self::sampling::{ReviewedByHost, Sampler, SamplingError};
 
-/// The tools of all servers of a host, called in one conversation. The host's policy decides about
-/// each call.
+/// The tools of all servers of a host, called within one conversation. The host's policy decides
+/// whether each call is allowed.
 ///
 /// ```no_run
 /// use turnbuckle::host::Host;
@@ -38,7 +39,7 @@ pub struct HostTools {
 }
 
 impl HostTools {
-    /// The tools of the conversation's host.
+    /// Uses the tools of this conversation's host, and makes the calls in this conversation.
     pub fn new(conversation: Arc<Conversation>) -> Self {
         Self {
             conversation,
@@ -46,13 +47,13 @@ impl HostTools {
         }
     }
 
-    /// The tools of a host, in a conversation of their own.
+    /// Uses the tools of a host, and makes the calls in a new conversation.
     pub fn of(host: &Host) -> Self {
         Self::new(Arc::new(host.conversation()))
     }
 
-    /// Never calls these tools while others of the same answer run. They have the names of the
-    /// host's catalog.
+    /// Runs each of these tools alone, never at the same time as other tools of the same model answer.
+    /// The names are those of the host's catalog.
     pub fn with_exclusive(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.alone.extend(tools.into_iter().map(Into::into));
         self
@@ -85,12 +86,12 @@ impl Tools for HostTools {
     }
 }
 
-/// A model for the servers of a host, by sampling. The host shows requests and answers to the
-/// person; the [`Sampler`] chooses the model and keeps each server to its limits.
+/// Answers sampling requests of a host's servers with a model. The host shows requests and answers to the
+/// user; the [`Sampler`] chooses the model and enforces the limits of each server.
 pub struct HostSampling(Sampler);
 
 impl HostSampling {
-    /// Answers with this sampler.
+    /// Answers sampling requests with this sampler.
     pub fn new(sampler: Sampler) -> Self {
         Self(sampler)
     }
@@ -124,7 +125,7 @@ impl SamplingModel for HostSampling {
     }
 }
 
-/// What a server is told when its request is refused: everything but the words of a model's API.
+/// The error that a server gets when its request is refused. It never contains text from a model's API.
 fn told(error: SamplingError) -> HostSamplingError {
     match error {
         SamplingError::Model(_) => error.into(),

@@ -1,4 +1,4 @@
-//! Arguments that their schema allows and their type does not.
+//! Arguments that the schema allows but the Rust type does not.
 
 use serde_json::json;
 use turnbuckle::{Json, Revision, Server, tool};

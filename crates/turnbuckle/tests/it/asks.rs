@@ -1,4 +1,4 @@
-//! One handler that asks, at every revision that knows how.
+//! One handler that asks questions, at every revision that supports them.
 
 use std::sync::{
     Arc,
@@ -117,7 +117,7 @@ fn server(charged: &Count) -> Server {
         .tool(summarise)
 }
 
-/// A client that answers everything.
+/// A client that answers every question.
 fn helpful(asked: &Count) -> Client {
     let asked = Arc::clone(asked);
     let answers = Answers::new()

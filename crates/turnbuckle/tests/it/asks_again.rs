@@ -1,4 +1,4 @@
-//! Handlers that run again: those that ask the same pass, the others are found out.
+//! Handlers that are run again: those that ask the same questions pass, and the others are detected.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -118,7 +118,7 @@ fn a_handler_that_asks_something_else_fails_its_test() {
                 revision,
                 server(&Count::default()),
                 async |client| {
-                    // A test that looks at nothing fails all the same.
+                    // A test body that checks nothing fails all the same.
                     let _ = client.call(tool, json!({})).await;
                 },
             );
@@ -172,11 +172,12 @@ async fn answers_come_one_at_a_time_and_the_handler_runs_again_at_each_pause() {
     let client = client.connect(end).await.unwrap();
     assert_eq!(client.call("both", json!({})).await.unwrap().text(), "Ada");
     differences.assert_none();
-    // Both asked, again, one answered, again, both answered.
+    // The handler runs five times: both questions are asked, asked again, one is answered, it runs again,
+    // and both are answered.
     assert_eq!(runs.load(Ordering::SeqCst), 5);
 }
 
-/// What a handler asks from a task of its own is asked too.
+/// A question that a handler asks from a spawned task is asked too.
 #[tokio::test]
 async fn a_question_from_another_task_pauses_the_call() {
     let server = Server::new("asks", "1.0.0").tool(turnbuckle::Tool::new(

@@ -1,4 +1,4 @@
-//! Asks in tools, prompts and resources, at every revision, over lines and over HTTP.
+//! Questions in tools, prompts and resources, at every revision, over line transports and over HTTP.
 
 use std::sync::{
     Arc,
@@ -30,7 +30,7 @@ struct Row {
     row: u8,
 }
 
-/// One question after the other, with an effect between them that must happen once.
+/// Asks one question after the other, with an effect between them that must happen once.
 async fn in_order(ask: &Asker, effects: &Count) -> Result<String, ToolError> {
     let name = ask.form::<Name>("name", "Your name?").await?.accepted()?;
     let receipt = ask
@@ -46,7 +46,7 @@ async fn in_order(ask: &Asker, effects: &Count) -> Result<String, ToolError> {
     })
 }
 
-/// All at once: what works in every revision.
+/// Asks all questions at once: questions that every revision supports.
 async fn at_once(ask: &Asker) -> Result<String, ToolError> {
     let request = CreateMessageRequestParams::new(vec![], 10);
     let (said, roots) = tokio::join!(ask.sample("said", request), ask.roots("roots"));
@@ -119,7 +119,7 @@ fn server(effects: &Count) -> LiveServer {
         .unwrap()
 }
 
-/// What is called.
+/// The kind of handler that is called.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Tool,
@@ -167,7 +167,7 @@ impl Place {
     }
 }
 
-/// How messages travel.
+/// The transport.
 #[derive(Clone, Copy, Debug)]
 enum Road {
     Lines,
@@ -177,7 +177,7 @@ enum Road {
 const ROADS: [Road; 2] = [Road::Lines, Road::Http];
 
 impl Road {
-    /// A client at the other end, and what keeps the server running.
+    /// Connects a client. The server runs until the second value is dropped.
     async fn connect(
         self,
         server: &LiveServer,
@@ -214,7 +214,7 @@ const WITH_FORMS: [Revision; 3] = [
     Revision::V2026_07_28,
 ];
 
-/// Answers everything; the row as told.
+/// Answers every question; `row` gives the answer to the question for a row.
 fn answers(row: fn() -> ElicitResult) -> Answers {
     Answers::new()
         .on_form(move |form| async move {
@@ -233,7 +233,7 @@ fn accept(content: &Value) -> ElicitResult {
     serde_json::from_value(json!({"action": "accept", "content": content})).unwrap()
 }
 
-/// Calls at every place, over every road, at these revisions.
+/// Calls every kind of handler over every transport at these revisions.
 async fn everywhere(
     revisions: &[Revision],
     name: &str,
@@ -286,7 +286,7 @@ async fn what_a_person_declines_is_a_value_to_match() {
     .await;
 }
 
-/// Sends requests of a modern client as they are written here.
+/// Sends the requests of a modern client exactly as they are written here.
 struct Raw(Connection);
 
 impl Raw {
@@ -318,7 +318,7 @@ fn asked(result: &Value) -> Vec<&str> {
     requests.keys().map(String::as_str).collect()
 }
 
-// mrtr: joined asks are one reply.
+// mrtr: questions that are joined go out in one result.
 #[tokio::test]
 async fn joined_asks_cost_one_round_trip_and_a_missing_answer_is_asked_again() {
     modern(async |client, place| {
@@ -397,7 +397,7 @@ async fn an_answer_that_does_not_fit_is_an_error_of_the_protocol() {
     .await;
 }
 
-/// A session written by hand, whose client answers as told.
+/// A hand-written session whose client gives this answer.
 async fn session(server: &LiveServer, revision: Revision, place: Place, answer: &Value) -> Value {
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 

@@ -1,4 +1,4 @@
-//! Asks that a client cannot be asked: the author's fallback, or an error that says so.
+//! Questions to a client that does not support them: the author's fallback applies, or an error says what is missing.
 
 use serde_json::json;
 use turnbuckle::{

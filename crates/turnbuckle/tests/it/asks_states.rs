@@ -1,4 +1,4 @@
-//! `requestState`: who may open it, how often, until when, and how much is in it.
+//! `requestState`: which caller may use it, how often, for how long, and how large it may be.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn server() -> Server {
     Server::new("asks", "1.0.0").tool(polite).tool(learned)
 }
 
-/// Straight to the server: what is measured here is each state, and who re-enters spends some.
+/// Connects directly, without `reenter`: these tests count states, and re-entering uses some of them up.
 async fn connect(server: &LiveServer) -> Connection {
     connect_as(server, Caller::local()).await
 }
@@ -98,8 +98,8 @@ async fn a_handler_that_can_do_without_asking_does_not_take_a_false_state() {
     assert_eq!(paused["resultType"], "input_required");
 }
 
-// mrtr: the official suite sends answers alone, and they count; not where the author has said how long
-// or how often a state counts.
+// mrtr: the official suite retries with answers and without a state, so such retries are accepted, except where the
+// author has limited how long or how often a state may be used.
 #[tokio::test]
 async fn answers_without_a_state_count_unless_the_author_set_a_bound() {
     let answer = json!({"name": {"action": "accept", "content": {"name": "Ada"}}});
@@ -209,7 +209,7 @@ async fn a_state_counts_once_unless_it_may_be_used_again() {
 
     let once = connect(&server().build().unwrap()).await;
     let state = pause(&once).await;
-    // What cannot be used does not use it up.
+    // A retry that is rejected does not use up the state.
     let wrong = json!({"name": {"action": "shrug"}});
     let params = json!({"name": "polite", "requestState": state, "inputResponses": wrong});
     assert_eq!(send(&once, params).await, Err(-32602));

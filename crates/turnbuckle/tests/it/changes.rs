@@ -1,4 +1,5 @@
-//! Changes, logs, kept results and answers by hand: a client and a server of ours, at every revision.
+//! Notifications of changes, logs, cached results and answers by hand, between our client and our server, at every
+//! revision.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use turnbuckle::{
 };
 use turnbuckle_testing::{connect_with, every_revision, record};
 
-/// Nothing here takes a tenth of it; it keeps a test that would hang from hanging.
+/// Nothing here takes a tenth of this; it only ends a test that would hang.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Says that a resource changed.
@@ -81,7 +82,7 @@ every_revision! {
         assert!(matches!(&first, Change::ResourceUpdated { uri, .. } if &**uri == "note://1"), "{first:?}");
         client.call("shuffle", json!({})).await.unwrap();
         assert!(matches!(change(&mut changes).await, Change::ToolsChanged));
-        // Two of one connection hear the same, and one may go before the other.
+        // Two listeners of one connection get the same change, and one of them may leave before the other.
         let mut second = client.listen(Listen::new().resource("note://1")).await.unwrap();
         drop(changes);
         client.call("touch", json!({"uri": "note://1"})).await.unwrap();
@@ -133,7 +134,7 @@ async fn a_call_is_answered_by_hand_at_every_revision_that_has_forms() {
         let key = pending.asks().keys().next().unwrap().clone();
         let filled = ElicitResult::accept([("row", 12)]);
         let answers = [(key, filled.into())].into_iter().collect();
-        // Where it can be, another connection goes on.
+        // If the call is portable, another connection continues it.
         let second = connect_with(&server, &client).await.unwrap();
         let goes_on = if pending.is_portable() {
             &second

@@ -1,5 +1,5 @@
-//! The compiler, for files that are not part of this crate: with the very libraries that these
-//! tests are linked with, so that nothing is built again.
+//! Runs the compiler on files that are not part of this crate, with the same libraries that these tests are
+//! linked with, so that nothing is built again.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// This crate's folder, from that of the workspace.
+/// This crate's folder, relative to the workspace.
 const FOLDER: &str = "crates/turnbuckle";
 
 /// `rustc`, and the library of this crate.
@@ -18,9 +18,9 @@ pub(crate) struct Compiler {
 }
 
 impl Compiler {
-    /// Asks cargo for the library, with the features that it has among all of the workspace: messages
-    /// list types, and which there are must not depend on what else is tested. An example is asked
-    /// for since it is built with them, and is built before all tests are run.
+    /// Finds the library with cargo, with the features that it has in the whole workspace: compiler messages
+    /// list types, and that list must not depend on which packages are tested. An example is built because
+    /// examples are built with these features, and before any test runs.
     pub(crate) fn find() -> Self {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let output = as_from_a_shell(Command::new(cargo))
@@ -40,7 +40,7 @@ impl Compiler {
         Self { library, folder }
     }
 
-    /// What it says of a file that it has to refuse, without what differs from machine to machine.
+    /// The compiler's messages for a file that it must reject, without the parts that differ between machines.
     pub(crate) fn refuses(&self, case: &Path) -> Result<String, String> {
         let output = self.compile(case, "metadata");
         if output.status.success() {
@@ -49,7 +49,7 @@ impl Compiler {
         Ok(portable(&stderr(&output)))
     }
 
-    /// Compiles a file that it has to accept in silence, and runs it.
+    /// Compiles a file that must compile without warnings, and runs it.
     pub(crate) fn run(&self, case: &Path) {
         let output = self.compile(case, "link");
         assert!(
@@ -75,7 +75,7 @@ impl Compiler {
             .arg("-o")
             .arg(product(case))
             .arg(Path::new(FOLDER).join(case))
-            // There the library was compiled: its files are found, and shown, by the same paths.
+            // The library was compiled in this folder, so the compiler finds and shows its files by the same paths.
             .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
             .output()
             .unwrap()
@@ -86,8 +86,8 @@ fn product(case: &Path) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(case.file_stem().unwrap())
 }
 
-/// Without what cargo tells a test about its package: there are build scripts that run again if it
-/// changes, and with them all that depends on them would be built again.
+/// Removes the variables that cargo sets to describe the package of a test. Some build scripts run again if
+/// these change, and everything that depends on them would be built again.
 fn as_from_a_shell(mut command: Command) -> Command {
     for (name, _) in env::vars_os() {
         let told = name.to_string_lossy();
@@ -102,7 +102,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The library of this crate, if this message of cargo's is about it.
+/// The library of this crate, if this message from cargo is about it.
 fn library(message: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(message).ok()?;
     let is_ours = message["target"]["name"] == "turnbuckle"
@@ -113,19 +113,19 @@ fn library(message: &str) -> Option<PathBuf> {
     files.find(|it| it.extension().is_some_and(|it| it == "rlib"))
 }
 
-/// How many columns the numbers of lines take: as many as the last line of a case has digits.
+/// How many columns the line numbers take: the number of digits in the last line number of a case.
 const MARGIN: usize = 3;
 
-/// The messages without the parts that change with unrelated changes: which other types there are
-/// and how many, and line numbers in files of the library, with their padding.
+/// Removes the parts of the messages that unrelated changes affect: the list of other types and their count, and the
+/// line numbers in files of the library, with their padding.
 fn portable(said: &str) -> String {
     let cases = format!("{FOLDER}/tests/it/ui/");
     let mut portable = String::new();
     let (mut is_library, mut is_list, mut margin) = (false, false, 0);
     for line in said.lines().filter(|it| !is_summary(it)) {
         let text = line.trim_start();
-        // The names in the list depend on the features that other crates of the workspace turn on: a name
-        // that two types have is written with its path, and goes to another place.
+        // The names in the list depend on the features that other crates of the workspace turn on: if two types
+        // have the same name, it is written with its path and sorted elsewhere.
         if is_list && is_listed(line) {
             continue;
         }
@@ -163,7 +163,7 @@ fn with_margin(line: &str, margin: usize) -> String {
     }
 }
 
-/// Whether this line of a list of types names one. After the last one comes their number, or something else.
+/// Whether this line of a list of types names one. The line after the last type gives their count, or something else.
 fn is_listed(line: &str) -> bool {
     let text = line.trim_start();
     line.starts_with(' ')
@@ -182,7 +182,8 @@ fn is_summary(line: &str) -> bool {
     .any(|it| line.starts_with(it))
 }
 
-/// A line about code of the library: of its place the file, of the code the code.
+/// Removes the numbers from a line about code of the library: the position after a file name, and the line
+/// numbers beside code.
 fn without_numbers(line: &str) -> String {
     let is_place = line.trim_start().starts_with(['-', ':']);
     if let Some((file, _)) = line.split_once(".rs:").filter(|_| is_place) {
@@ -193,7 +194,7 @@ fn without_numbers(line: &str) -> String {
     numbers.replace(|it: char| it.is_ascii_digit(), " ") + code
 }
 
-/// `and 12 others` is about types that a case is not about.
+/// Removes `and 12 others`: that count is about unrelated types.
 fn without_count(line: &str) -> String {
     let text = line.trim_start();
     let count = text

@@ -164,8 +164,8 @@ async fn a_method_is_called_with_its_types_at_every_revision() {
 }
 
 // rule: M12
-// basic: a request that lacks a capability MUST be answered with -32021 and what it lacks; older
-// revisions have no such error.
+// basic: a request that lacks a capability MUST be answered with -32021 and the missing capability; older
+// revisions do not have this error.
 #[tokio::test]
 async fn a_client_that_does_not_declare_it_is_told_what_is_missing() {
     let live = server(&Heard::default()).build().unwrap();
@@ -277,7 +277,7 @@ async fn notifications_go_both_ways() {
         let server = connect_with(&live, &client).await.unwrap();
         let almanac = server.extension::<Almanac>().unwrap();
         almanac.notify::<Looked>(&day("1999-01-01")).await.unwrap();
-        // What was sent before a call is read before it.
+        // The server reads messages in order, so it has read the earlier ones when it answers this call.
         read_weather(&server).await.unwrap();
         assert_eq!(*heard.lock().unwrap(), ["1999-01-01"], "{revision}");
         assert_eq!(*told.lock().unwrap(), ["1816"], "{revision}");
@@ -352,7 +352,7 @@ fn mistakes_are_found_at_start_up() {
     );
 }
 
-// streamable-http: `Mcp-Name` MUST say what the body says, where the method has one.
+// streamable-http: `Mcp-Name` MUST equal the name in the body, if the method has one.
 #[tokio::test]
 async fn over_http_a_method_has_its_name_in_a_header() {
     let (tell, told) = oneshot::channel();
@@ -381,7 +381,7 @@ async fn over_http_a_method_has_its_name_in_a_header() {
         .await
         .unwrap();
     let params = serde_json::value::to_raw_value(&day("1816-07-04")).unwrap();
-    // A connection that never learnt of the extension sends no name.
+    // A connection that never learned of the extension sends no name.
     let error = stranger
         .request_raw("almanac/read", Some(params))
         .await

@@ -1,4 +1,4 @@
-//! `#[derive(Form)]` and `#[derive(Choice)]`: what clients are shown, and what handlers get.
+//! `#[derive(Form)]` and `#[derive(Choice)]`: the form that clients show, and the values that handlers get.
 
 use std::collections::BTreeSet;
 
@@ -170,7 +170,7 @@ struct Titled {
     text: String,
 }
 
-// elicitation: 2025-06-18 titles choices with `enumNames` and has no defaults but for booleans.
+// elicitation: 2025-06-18 titles choices with `enumNames`, and only booleans have defaults.
 #[test]
 fn older_clients_are_shown_the_same_in_their_own_words() {
     let lowered = |form: ElicitRequestFormParams, revision| match ElicitRequestParams::from(form)

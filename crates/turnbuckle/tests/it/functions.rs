@@ -1,4 +1,4 @@
-//! Functions with attributes: what a client sees of them, and that they stay functions.
+//! Functions with attributes: how a client sees them, and that they remain ordinary functions.
 
 use serde_json::{Value, json};
 use turnbuckle::{
@@ -280,7 +280,7 @@ async fn the_limits_of_a_tool_are_options() {
         .map(|tool| &tool["name"])
         .collect();
     assert_eq!(names, ["endless"]);
-    // The second call has its turn when the first is over.
+    // The second call runs when the first is over.
     for _ in 0..2 {
         let ended = wire
             .request("tools/call", json!({"name": "endless", "arguments": {}}))

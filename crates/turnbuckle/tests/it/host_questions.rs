@@ -1,4 +1,4 @@
-//! A host over real sockets: the conversation that a question of a server belongs to.
+//! A host over real sockets: which conversation a question from a server belongs to.
 
 use std::{
     pin::Pin,
@@ -50,7 +50,7 @@ async fn travel(
     Ok(format!("{name} goes to {}", trip.city))
 }
 
-/// A user who answers everyone differently, and remembers who asked.
+/// A user who gives each conversation a different answer, and records which conversation asked.
 #[derive(Default)]
 struct Traveller(Mutex<Vec<(Option<ConversationId>, String)>>);
 
@@ -72,7 +72,7 @@ impl UserInterface for Traveller {
     }
 }
 
-/// Refuses what only servers of 2026-07-28 understand, as older servers do.
+/// Rejects requests that only servers of 2026-07-28 understand, as older servers do.
 async fn older(request: Request, next: middleware::Next) -> Response {
     let version = request.headers().get("mcp-protocol-version");
     if version.is_some_and(|version| version == "2026-07-28") {
@@ -81,7 +81,7 @@ async fn older(request: Request, next: middleware::Next) -> Response {
     next.run(request).await
 }
 
-/// A server at a URL, as old as the revision says.
+/// Serves at a URL, as a server of this revision.
 pub(crate) async fn serve(mut router: Router, revision: Revision) -> Remote {
     if revision < Revision::V2026_07_28 {
         router = router.layer(middleware::from_fn(older));
@@ -96,8 +96,8 @@ pub(crate) async fn serve(mut router: Router, revision: Revision) -> Remote {
     }
 }
 
-/// Both calls are in the server when it asks, so only the stream or the result that a question comes
-/// with says whose it is.
+/// Both calls are running when the server asks, so only the stream or the result that carries a question shows
+/// which call it belongs to.
 #[tokio::test]
 async fn a_question_over_http_belongs_to_the_conversation_of_its_call() {
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
@@ -151,7 +151,7 @@ async fn files(State(linked): State<Arc<AtomicBool>>, Ask(ask): Ask) -> Result<S
     Ok("agreed".into())
 }
 
-/// A user who links the files and says so.
+/// A user who links the files and confirms it.
 struct Linking {
     linked: Arc<AtomicBool>,
     asked: Mutex<Vec<Option<ConversationId>>>,
@@ -177,7 +177,7 @@ impl UserInterface for Linking {
     }
 }
 
-/// -32042: the call is made again at once when the user says that they are done.
+/// -32042: the client repeats the call as soon as the user confirms that they are done.
 #[tokio::test]
 async fn a_call_that_needs_a_visit_goes_on_when_the_user_is_done() {
     let linked = Arc::new(AtomicBool::new(false));

@@ -1,4 +1,4 @@
-//! A host over real sockets: progress and log messages reach the one who calls.
+//! A host over real sockets: progress and log messages reach the caller.
 
 use axum::Router;
 use turnbuckle::{

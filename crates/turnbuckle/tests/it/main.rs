@@ -1,4 +1,4 @@
-//! The facade as its users see it: the attributes, on the wire and in the compiler's messages.
+//! The facade crate as its users see it: the attributes, their effect on the wire, and the compiler's messages.
 
 mod arguments;
 mod asks;

@@ -1,6 +1,7 @@
-//! The page "One handler, five revisions" says what really passes: its transcripts are taken here.
+//! Checks the page "One handler, five revisions" against the messages that are really sent, which are recorded here.
 //!
-//! `TURNBUCKLE_WRITE_DOCS=1 cargo test -p turnbuckle --test it one_handler` writes them again; read
+//! `TURNBUCKLE_WRITE_DOCS=1 cargo test -p turnbuckle --test it one_handler` updates the page; read the
+//! difference before you commit it.
 //! the difference before you keep it.
 
 use std::{fmt::Write as _, fs, path::Path};
@@ -61,7 +62,7 @@ async fn the_page_shows_what_passes() {
     );
 }
 
-/// The page with this between the two marks of a section.
+/// The page with the text between the two marks of a section replaced.
 fn section(page: &str, name: &str, text: &str) -> String {
     let start = format!("<!-- [{name}] -->\n");
     let (before, rest) = page
@@ -82,7 +83,7 @@ fn handler() -> &'static str {
     code
 }
 
-/// What passes from the call to its result.
+/// The messages from the call to its result.
 async fn transcript(revision: Revision) -> String {
     let server = Server::new("booking", "1.0.0").tool(book).build().unwrap();
     let (end, recorded) = record(&server);
@@ -115,7 +116,7 @@ async fn transcript(revision: Revision) -> String {
     })
 }
 
-/// What is different each time, or long and beside the point, is left out.
+/// Leaves out values that differ each time, and long ones that do not matter here.
 fn legible(mut message: Value) -> Value {
     for place in ["/params/requestState", "/result/requestState"] {
         if let Some(state) = message.pointer_mut(place) {

@@ -1,4 +1,4 @@
-//! Arguments are held to the patterns of their schemas, wherever those come from.
+//! Arguments are checked against the patterns in their schemas, whatever the patterns come from.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use turnbuckle::{Json, Server, tool};
 use turnbuckle_testing::connect;
 
-/// A type that brings a pattern.
+/// A type whose schema has a pattern.
 #[derive(Deserialize, JsonSchema)]
 struct Code(#[schemars(regex(pattern = "^[A-Z]+$"))] String);
 
-/// A type of the author's with the name of one that is plain.
+/// A type of the author with the same name as a standard type that has no pattern.
 mod own {
     #[derive(super::Deserialize, super::JsonSchema)]
     pub(super) struct String(

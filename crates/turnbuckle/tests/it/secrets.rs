@@ -1,4 +1,4 @@
-//! What handlers must not ask by a form, and what a link must not give away.
+//! Handlers must not ask for secrets in a form, and a link must not reveal any.
 
 use std::sync::{
     Arc,
@@ -62,7 +62,7 @@ fn server() -> Server {
         .tool(visit)
 }
 
-/// A client that agrees to everything, and counts.
+/// A client that accepts everything, and counts the questions.
 fn agreeable(revision: Revision) -> (Client, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let (forms, urls) = (asked.clone(), asked.clone());
@@ -92,7 +92,8 @@ async fn a_form_for_a_secret_is_not_sent() {
         let client = connect_with(&live, &client).await.unwrap();
         for tool in ["login", "key", "made"] {
             let error = client.call(tool, json!({})).await.unwrap_err();
-            // The author's mistake: the log says what to do, the peer that something is wrong.
+            // This is a mistake of the server's author: the log says what to do, and the peer only gets an
+            // internal error.
             let CallError::Rejected { error, .. } = error else {
                 panic!("{revision} {tool}: {error:?}")
             };
@@ -102,8 +103,8 @@ async fn a_form_for_a_secret_is_not_sent() {
     }
 }
 
-// elicitation: a URL MUST NOT hold credentials or personal data, nor let in who has it; a page that
-// asks who is there is what secrets are asked on.
+// elicitation: a URL MUST NOT contain credentials or personal data, nor be pre-authenticated; secrets are asked for
+// on a page that identifies the user.
 // rule: E3, E6
 #[tokio::test]
 async fn a_link_that_gives_something_away_is_not_sent() {

@@ -12,7 +12,7 @@ use turnbuckle_testing::connect_at;
 
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-/// Where the spans of a test go, for as long as the guard lives.
+/// Collects the spans of a test for as long as the guard lives.
 fn exporter() -> (
     InMemorySpanExporter,
     SdkTracerProvider,
@@ -92,7 +92,7 @@ async fn a_call_is_two_spans_of_one_trace() {
         attribute(prompt, "gen_ai.prompt.name").as_deref(),
         Some("plan")
     );
-    // The conventions keep addresses out of names, of which there should be few.
+    // The conventions keep URIs out of span names, which should have few different values.
     let resource = find(&spans, "resources/read", &SpanKind::Server);
     assert_eq!(
         attribute(resource, "mcp.resource.uri").as_deref(),
@@ -127,7 +127,7 @@ async fn a_span_elsewhere_is_the_parent() {
     }
 }
 
-// A tool that fails is a success on the wire, and must not be one in a trace.
+// A tool that fails has a successful response on the wire, but must not be a success in a trace.
 #[tokio::test]
 async fn failures_are_failures() {
     let (exporter, _provider, _guard) = exporter();

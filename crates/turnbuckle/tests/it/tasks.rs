@@ -1,4 +1,4 @@
-//! One tool that takes long, at every revision, and the client's ways to wait for it.
+//! One tool that takes long, at every revision, and the ways in which a client can wait for it.
 
 use std::{
     sync::{
@@ -45,7 +45,7 @@ async fn build(
     yard.alive.fetch_add(1, Ordering::SeqCst);
     let _alive = Alive(Arc::clone(&yard.alive));
     progress.of(1, 2).say("compiling").await;
-    // Not done at the first look, so that there is a task where there can be one.
+    // Not finished at the first poll, so that the call becomes a task where tasks are supported.
     tokio::task::yield_now().await;
     yard.gate.acquire().await.expect("the gate stays").forget();
     if target == "nothing" {
@@ -69,7 +69,7 @@ struct Color {
 /// Paints, and asks in which color.
 #[tool(task)]
 async fn paint(Ask(ask): Ask) -> Result<String, ToolError> {
-    // Not done at the first look, so that there is a task to ask.
+    // Not finished at the first poll, so that there is a task that asks.
     tokio::task::yield_now().await;
     let color = ask
         .form::<Color>("color", "Which color?")
@@ -262,7 +262,7 @@ async fn cancelling_a_task_stops_the_work() {
     }
 }
 
-// The extension: a call that is a task is given up by `tasks/cancel`, not by a notification.
+// The extension: dropping a call that is a task cancels it with `tasks/cancel`, not with a notification.
 // rule: Z5
 #[tokio::test(start_paused = true)]
 async fn giving_up_a_call_gives_up_its_task() {
@@ -271,7 +271,7 @@ async fn giving_up_a_call_gives_up_its_task() {
     let (duplex, transcript) = record(&server);
     let client = client.connect(duplex).await.unwrap();
     let call = client.call("build", json!({ "target": "all" }));
-    // Between two of its questions, which it asks every 10 ms: one on the way would be cancelled too.
+    // Between two polls of the client, which are 10 ms apart: a poll that is under way would be cancelled too.
     let soon = Duration::from_millis(55);
     let given_up = timeout(soon, call.into_future()).await;
     assert!(given_up.is_err());
@@ -294,7 +294,7 @@ async fn giving_up_a_call_gives_up_its_task() {
 async fn questions_can_be_answered_by_hand() {
     let (_yard, server) = live(0);
     let client = Client::new("painter", "1").only(Revision::V2026_07_28);
-    // Declares forms, and answers none by itself.
+    // The client declares forms, and does not answer any by itself.
     let client = client.answering(Answers::new().on_form(async |_| Ok(ElicitResult::decline())));
     let client = connect_with(&server, &client).await.unwrap();
     let Started::Task(mut task) = client.call("paint", ()).task().await.unwrap() else {

@@ -1,4 +1,4 @@
-//! Tasks over real sockets: the client that started one goes away, and another comes for it.
+//! Tasks over real sockets: the client that started a task leaves, and another client continues it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -88,7 +88,7 @@ async fn a_plain_call_over_http_waits_for_its_task() {
     let connection = client.connect(&*address).await.expect("it answers");
     let output = connection.call("build", json!({ "target": "all" })).await;
     assert_eq!(output.expect("it is built").text(), "built all");
-    // A caller whom the door knows has tasks of its own.
+    // An authenticated caller has tasks of its own.
     let ada = client.connect(server.connect_as(Caller::new("ada"))).await;
     let ada = ada.expect("it answers");
     let started = ada.call("build", json!({ "target": "hers" })).task().await;

@@ -1,4 +1,4 @@
-//! A trace goes through: from the request into the handler, and out again with all it sends.
+//! Trace context is passed on: from the request to the handler, and to all messages that the handler sends.
 
 use serde_json::{Value, json};
 use turnbuckle::{
@@ -9,7 +9,7 @@ use turnbuckle_testing::{Line, Side, connect, connect_at, every_revision, record
 
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-/// What the handler was told of its trace.
+/// The trace that the handler sees, as text.
 async fn told(trace: Option<TraceContext>) -> String {
     trace.map_or_else(
         || "no trace".to_owned(),
@@ -68,7 +68,7 @@ async fn a_call_made_inside_a_handler_belongs_to_the_same_trace() {
             .meta("baggage", "u=7");
         let expected = format!("Some({PARENT:?}) None Some(\"u=7\")");
         assert_eq!(call.await.unwrap().text(), expected, "{revision}");
-        // The next call belongs to no trace, and brings none along.
+        // The next call belongs to no trace, and none is left over from the call before.
         assert_eq!(client.call("relay", ()).await.unwrap().text(), "no trace");
     }
 }

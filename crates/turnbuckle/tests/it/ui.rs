@@ -1,5 +1,5 @@
-//! What the compiler says of a mistake: each file in `ui` is compiled, and has to be refused with the
-//! messages in the file beside it. After a change of wording:
+//! The compiler's messages for mistakes: each file in `ui` is compiled, and must be rejected with the messages in
+//! the file beside it. After a change of wording, run
 //! `TURNBUCKLE_OVERWRITE=1 cargo test -p turnbuckle --test it ui`, then read every difference.
 
 use std::fs;
@@ -15,7 +15,7 @@ fn messages_point_at_the_mistake_and_say_what_to_write() {
     let compiler = Compiler::find();
     let left = Mutex::new(cases("ui"));
     let wrong = Mutex::new(Vec::new());
-    // Not within the loop: the lock would be held while the compiler runs.
+    // Not in the loop's header, where the lock would be held while the compiler runs.
     let next = || left.lock().unwrap().pop();
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
@@ -40,7 +40,7 @@ fn every_promised_form_compiles_without_a_warning_and_runs() {
     }
 }
 
-/// The files of Rust in a folder beside this file, as paths from the crate's folder.
+/// The Rust files in a folder beside this file, as paths relative to the crate's folder.
 fn cases(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new("tests/it").join(folder);
     let files = fs::read_dir(&folder).unwrap();

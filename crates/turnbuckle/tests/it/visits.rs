@@ -1,4 +1,4 @@
-//! Visits to URLs in 2025-11-25: their names, their end, and calls that have to wait for them.
+//! Visits to URLs in 2025-11-25: their ids, how they end, and calls that have to wait for them.
 
 use std::{
     collections::HashSet,
@@ -19,7 +19,7 @@ use turnbuckle::{
 };
 use turnbuckle_server::Http;
 
-/// Who has linked their files, by the name of the visit.
+/// The users who have linked their files, by the id of the visit.
 type Linked = Arc<Mutex<HashSet<String>>>;
 
 /// Lists files, once they are linked.
@@ -60,7 +60,7 @@ async fn connect(server: &LiveServer, answers: Answers, revision: Revision) -> C
     client.connect(server.connect()).await.unwrap()
 }
 
-/// A person who links their files on the page, which tells the server.
+/// A user who links their files on the page; the page then tells the server.
 fn linking(linked: &Linked, changes: Changes) -> Answers {
     let linked = linked.clone();
     Answers::new().on_url(move |ask| {
@@ -167,7 +167,7 @@ async fn without_an_error_for_visits_the_call_waits() {
 }
 
 // rule: E7
-// elicitation, 2025-11-25: the end of a visit is told to the client that was asked, and to no other.
+// elicitation, 2025-11-25: the end of a visit is reported to the client that was asked, and to no other client.
 #[tokio::test]
 async fn the_end_of_a_visit_is_reported_to_its_client() {
     let server = server(&Linked::default());
@@ -202,7 +202,7 @@ async fn the_end_of_a_visit_is_reported_to_its_client() {
         }
     });
     assert_eq!(&*heard.await.unwrap(), "o7");
-    // What the other hears before this answer is all that it hears.
+    // Notifications that the other client got before this answer are all that it gets.
     other.ping().await.unwrap();
     while let Some(Some(news)) = now_or_never(others_news.next()) {
         assert!(

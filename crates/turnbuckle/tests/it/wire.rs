@@ -1,4 +1,4 @@
-//! A client of bare JSON lines, so that these tests see what a peer sees.
+//! A client that sends and reads plain JSON lines, so that these tests see the messages of the server as they are.
 
 use serde_json::{Value, json};
 use tokio::{
@@ -7,7 +7,7 @@ use tokio::{
 };
 use turnbuckle::{ServeError, Server, Streams};
 
-/// How much may be on its way in each direction, in bytes: more than any message of these tests.
+/// The capacity of the pipe in each direction, in bytes: more than any message of these tests.
 const PIPE_BYTES: usize = 64 * 1024;
 
 /// A connection whose handshake is done.
@@ -69,7 +69,7 @@ impl Wire {
             .map_or_else(|| result.to_string(), str::to_owned)
     }
 
-    /// Ends the connection; the server must end in peace.
+    /// Ends the connection; the server must end without an error.
     pub(crate) async fn close(self) {
         drop((self.write, self.read));
         self.server

@@ -1,4 +1,4 @@
-//! A whole run: members come and go while the network fails, then everything has to work again.
+//! A whole run: members connect and leave while the network fails, then everything has to work again.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use turnbuckle_testing::sim::SimulationRun;
 
 use crate::{ledger::Ledger, member::Member, sockets};
 
-/// How long handlers may run after their clients are gone: as long as a silent connection lasts.
+/// How long handlers may run after their clients have left: as long as a silent connection lasts.
 const LONGEST_END: Duration = Duration::from_mins(5);
 
-/// When the last message of a client has been served.
+/// How long after the start of recovery the last message of a client may be served.
 const LAST_MESSAGE: Duration = Duration::from_mins(2);
 
-/// Lets members spend their afternoon; `meanwhile` happens beside. Then the network is well, and all
-/// of them are served again.
+/// Runs the members on a failing network, with `meanwhile` beside them. Then the network recovers, and every
+/// member must be served again.
 pub(crate) async fn spend(
     run: &SimulationRun,
     members: Vec<Member>,
@@ -24,8 +24,8 @@ pub(crate) async fn spend(
     recover(run, members).await;
 }
 
-/// Lets members come and go while the network fails; `meanwhile` happens beside. Then the network is
-/// well.
+/// Lets members connect and leave while the network fails, with `meanwhile` beside them. Then the network
+/// recovers.
 pub(crate) async fn come_and_go(
     run: &SimulationRun,
     members: &[Member],
@@ -46,7 +46,7 @@ pub(crate) async fn come_and_go(
     run.network().calm();
 }
 
-/// Sees to it that all of them are served again.
+/// Checks that every member is served again.
 pub(crate) async fn recover(run: &SimulationRun, members: Vec<Member>) {
     let recovering: Vec<_> = members
         .into_iter()
@@ -60,8 +60,8 @@ pub(crate) async fn recover(run: &SimulationRun, members: Vec<Member>) {
     }
 }
 
-/// Sees to it that a server keeps nothing for clients that are gone. If it is at a URL, its name says where:
-/// a session over HTTP whose client left without a word is forgotten when somebody comes after its time.
+/// Checks that a server keeps nothing for clients that have left. If it is at a URL, `at` is its name: an HTTP
+/// session whose client left without ending it is removed by the first request after it expired.
 pub(crate) async fn forgets(run: &SimulationRun, server: &LiveServer, at: Option<&str>) {
     if let Some(name) = at {
         tokio::time::sleep(sockets::SESSION_IDLE + LAST_MESSAGE).await;
@@ -79,7 +79,7 @@ pub(crate) async fn forgets(run: &SimulationRun, server: &LiveServer, at: Option
     }
 }
 
-/// Waits until no handler is left over.
+/// Waits until every handler has ended.
 pub(crate) async fn end(ledger: &Ledger) {
     ledger.all_ended(LONGEST_END).await;
 }

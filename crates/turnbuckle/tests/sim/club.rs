@@ -10,16 +10,16 @@ use turnbuckle_server::MemoryBudget;
 
 use crate::ledger::Ledger;
 
-/// Steps of `steps`.
+/// The number of steps of the tool `steps`.
 pub(crate) const STEPS: u32 = 5;
 
-/// Bytes of the largest answer: more than a connection holds, so that it has to wait for its reader.
+/// Bytes of the largest answer: more than a connection buffers, so that the writer has to wait for its reader.
 pub(crate) const BIG: usize = 70_000;
 
-/// What the requests that a server reads may take: much less than by default.
+/// The memory that the server may use for requests, in bytes: much less than by default.
 const BUDGET: usize = 4_000_000;
 
-/// Who calls, as handlers see it.
+/// The caller's name, as handlers see it.
 fn name_of(caller: &Caller) -> String {
     caller.id().unwrap_or("somebody").to_owned()
 }
@@ -117,7 +117,7 @@ async fn job(State(ledger): State<Ledger>, call: u64) -> String {
     format!("{call} is done")
 }
 
-/// Where the notes of a server are: the scheme of their URIs.
+/// The scheme of the URIs of a server's notes.
 #[derive(Clone, Copy)]
 struct Place(&'static str);
 
@@ -132,10 +132,10 @@ async fn touch(
     "touched"
 }
 
-/// The names of those who have a note.
+/// The names of the callers that have a note.
 pub(crate) const NAMES: [&str; 4] = ["ada", "bob", "cyd", "somebody"];
 
-/// Where the notes are if there is one server.
+/// The scheme of the notes if there is one server.
 pub(crate) const NOTES: &str = "note";
 
 /// The server.
@@ -143,7 +143,7 @@ pub(crate) fn server(ledger: &Ledger) -> Server {
     server_at(ledger, NOTES)
 }
 
-/// A server with its notes at this place.
+/// A server whose notes have URIs with this scheme.
 pub(crate) fn server_at(ledger: &Ledger, place: &'static str) -> Server {
     let server = Server::new("club", "1.0.0")
         .secret(&[7; 32])

@@ -25,10 +25,10 @@ use crate::{
     sockets,
 };
 
-/// How long the gateway keeps calls whose clients are gone without a word.
+/// How long the gateway keeps calls whose clients have disappeared.
 const PARKED: Duration = Duration::from_mins(2);
 
-/// How long servers may take to be there again when the network is well: the longest rest after
+/// How long it may take after the network recovers until servers are connected again: the longest wait after
 /// failures, and a start.
 const READY: Duration = Duration::from_mins(3);
 
@@ -43,7 +43,7 @@ struct Behind {
     revision: Revision,
     isolation: Isolation,
     is_pipe: bool,
-    /// Whether each caller has credentials of its own for it, and a session with them.
+    /// Whether each caller has its own credentials for the server, and its own session.
     is_personal: bool,
     /// The server, while it runs.
     live: Arc<Mutex<Option<LiveServer>>>,
@@ -103,7 +103,7 @@ impl Behind {
         *self.live.lock().expect("no panic") = Some(server);
     }
 
-    /// Sees to it that it keeps nothing for a gateway that is gone.
+    /// Checks that the server keeps nothing for a gateway that has disappeared.
     async fn forgets(&self) {
         let live = self.live.lock().expect("no panic").clone();
         let live = live.expect("it runs");
@@ -126,7 +126,7 @@ impl Behind {
         let live = Arc::clone(&self.live);
         ServerSpec::from_fn(move || match &*live.lock().expect("no panic") {
             Some(server) => run.pipe(name, server, Caller::local()),
-            // The other end is closed at once, as that of a program which does not start.
+            // The other end is closed at once, as by a program that does not start.
             None => Target::from(tokio::io::split(run.network().pair(name).0)),
         })
     }
@@ -196,7 +196,7 @@ impl Front {
         Self { gateway, machine }
     }
 
-    /// The power fails: its connections to clients and to servers are cut.
+    /// Simulates a power failure: the gateway's connections to clients and servers are cut.
     fn crash(self, run: &SimulationRun, behind: &[Behind]) {
         self.machine.crash();
         for server in behind {
@@ -204,7 +204,7 @@ impl Front {
         }
     }
 
-    /// Waits until all servers are there, with their lists.
+    /// Waits until all servers are connected, with their lists.
     async fn is_ready(&self, run: &SimulationRun) {
         tokio::time::sleep(LISTED).await;
         let ready = async {
@@ -223,7 +223,7 @@ impl Front {
         }
     }
 
-    /// Sees to it that nothing is kept for clients that are gone.
+    /// Checks that nothing is kept for clients that have left.
     async fn forgets(&self, run: &SimulationRun) {
         tokio::time::sleep(PARKED + Duration::from_secs(10)).await;
         let count = self.gateway.parked();
@@ -234,7 +234,7 @@ impl Front {
     }
 }
 
-/// Members of every revision at the gateway, each of whom uses one of the servers.
+/// Members of every revision at the gateway, each of which uses one of the servers.
 fn members(
     run: &SimulationRun,
     ledger: &Ledger,
@@ -246,7 +246,7 @@ fn members(
     for member in &mut members {
         let server = random.pick(behind);
         if !server.is_personal {
-            // The server knows the gateway, and not who is behind it.
+            // The server knows the gateway, but not the client behind it.
             member.known_as = "somebody";
         }
         member.is_direct = false;

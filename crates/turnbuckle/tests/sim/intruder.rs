@@ -1,7 +1,7 @@
-//! A caller who has seen everything that other callers sent, and sends it again with a token of its own.
+//! A caller who has seen all requests of other callers, and sends them again with its own token.
 //!
-//! Session ids, tasks, sealed states, answers to questions and streams of changes are all named in
-//! requests, so none of them may be of use to another caller, and trying must not disturb its owner.
+//! Requests name session ids, tasks, sealed states, answers to questions and streams of changes. None of them may
+//! work for another caller, and an attempt must not disturb their owner.
 
 use std::{
     io,
@@ -20,19 +20,19 @@ use tokio::{
 };
 use turnbuckle_testing::sim::{End, Random, SimulationRun};
 
-/// How the intruder is known at the door.
+/// The intruder's name, by its token.
 const NAME: &str = "eve";
 
-/// How many of the newest requests it chooses from: older ones name what is over.
+/// How many of the newest requests it chooses from: older ones name things that no longer exist.
 const NEWEST: usize = 8;
 
 /// How long it waits for an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The longest that it rests.
+/// The longest pause between two attempts.
 const REST: Duration = Duration::from_secs(4);
 
-/// The requests of others that name something of theirs. Clones are the same.
+/// The requests of other callers that name something of theirs. Clones share the list.
 #[derive(Clone, Default)]
 pub(crate) struct SeenRequests(Arc<Mutex<Vec<Vec<u8>>>>);
 
@@ -43,7 +43,7 @@ impl SeenRequests {
         }
     }
 
-    /// One of the newest, which is then not tried again.
+    /// Removes and returns one of the newest requests, so that it is not tried again.
     fn take(&self, random: &mut Random) -> Option<Vec<u8>> {
         let mut requests = self.0.lock().expect("no panic");
         let newest = requests.len().min(NEWEST);
@@ -52,7 +52,7 @@ impl SeenRequests {
     }
 }
 
-/// What a request names that belongs to its sender.
+/// The thing in a request that belongs to its sender.
 #[derive(Debug)]
 enum Owned {
     /// A session, in a header or in the URL.
@@ -79,7 +79,7 @@ impl Owned {
         }
     }
 
-    /// Whether an answer gives it to the intruder.
+    /// Whether an answer gives the intruder access to it.
     fn is_given(&self, answer: &str) -> bool {
         match self {
             Self::Session => answer.starts_with("HTTP/1.1 2"),
@@ -88,11 +88,11 @@ impl Owned {
     }
 }
 
-/// A connection of another caller, which the intruder reads.
+/// Another caller's connection, which the intruder reads.
 pub(crate) struct Watched {
     end: End,
     seen: SeenRequests,
-    /// The beginning of a request.
+    /// The start of a request that is not complete yet.
     written: Vec<u8>,
 }
 
@@ -113,7 +113,7 @@ impl Watched {
     }
 }
 
-/// The length of the first request, if all of it is there.
+/// The length of the first request, if it is complete.
 fn first_request(bytes: &[u8]) -> Option<usize> {
     let head = bytes.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     let text = String::from_utf8_lossy(&bytes[..head]).to_ascii_lowercase();
@@ -159,14 +159,14 @@ impl AsyncWrite for Watched {
     }
 }
 
-/// A intruder at work.
+/// A running intruder.
 pub(crate) struct Intruder {
     is_over: Arc<AtomicBool>,
     work: JoinHandle<()>,
 }
 
 impl Intruder {
-    /// Tries what it finds in `seen` at any of these servers, until it is stopped.
+    /// Tries the requests in `seen` on these servers until it is stopped.
     pub(crate) fn start(
         run: &SimulationRun,
         seen: &SeenRequests,
@@ -207,7 +207,7 @@ async fn attempt(run: &SimulationRun, server: &str, request: &[u8]) {
     });
     let request = lines.collect::<Vec<_>>().join("\r\n");
     let mut answer = Vec::new();
-    // The network may cut it; what came is judged.
+    // The network may cut the connection; the part of the answer that arrived is judged.
     let trying = async {
         let mut end = run.network().dial(server).await?;
         end.write_all(request.as_bytes()).await?;

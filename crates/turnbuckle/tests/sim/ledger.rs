@@ -10,7 +10,7 @@ use turnbuckle_testing::sim::{Random, SimulationRun};
 
 use std::sync::Mutex;
 
-/// What handlers did. Clones are the same.
+/// What handlers did. Clones share the data.
 #[derive(Clone)]
 pub(crate) struct Ledger(Arc<Shared>);
 
@@ -21,14 +21,14 @@ struct Shared {
 
 struct Entries {
     random: Random,
-    /// The members that made the calls, first to last.
+    /// The members that made the calls, in order.
     callers: Vec<u32>,
     begun: BTreeMap<u64, u64>,
     running: BTreeMap<u64, u64>,
     given_up: BTreeSet<u64>,
 }
 
-/// A handler that runs. Dropping it without `finish` says that the call was given up.
+/// A running handler. Dropping it without `finish` records that the call was given up.
 pub(crate) struct Running {
     ledger: Ledger,
     call: u64,
@@ -53,14 +53,14 @@ impl Ledger {
         self.0.entries.lock().expect("no handler panics here")
     }
 
-    /// A number for a call of this member.
+    /// The number of a new call of this member.
     pub(crate) fn next_call(&self, member: u32) -> u64 {
         let mut entries = self.entries();
         entries.callers.push(member);
         entries.callers.len() as u64
     }
 
-    /// Whether a question, which begins with the number of its call, is for this member.
+    /// Whether a question is for this member. A question begins with the number of its call.
     pub(crate) fn is_for(&self, question: &str, member: u32) -> bool {
         let number = question
             .split(' ')
@@ -71,7 +71,7 @@ impl Ledger {
         caller == Some(member)
     }
 
-    /// A handler begins.
+    /// Records that a handler begins.
     pub(crate) fn begin(&self, call: u64) -> Running {
         self.0.run.note(format_args!("handler {call} begins"));
         let mut entries = self.entries();
@@ -84,7 +84,7 @@ impl Ledger {
         }
     }
 
-    /// Waits as handlers do for a database.
+    /// Waits for a random time, as a handler waits for a database.
     pub(crate) async fn work(&self) {
         let time = self.entries().random.time(Duration::from_millis(60));
         tokio::time::sleep(time).await;
@@ -98,7 +98,7 @@ impl Ledger {
         self.entries().given_up.contains(&call)
     }
 
-    /// Waits until no handler runs; what runs after that long was lost.
+    /// Waits until no handler runs. A handler that still runs after this time was lost.
     pub(crate) async fn all_ended(&self, within: Duration) {
         let last = tokio::time::Instant::now() + within;
         loop {
@@ -126,7 +126,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let call = self.call;
-        // Handlers that a crash ends are dropped in any order.
+        // When a crash ends handlers, they are dropped in any order.
         if self.is_finished {
             let run = &self.ledger.0.run;
             run.note(format_args!("handler {call} ends"));

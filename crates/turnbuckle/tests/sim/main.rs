@@ -1,6 +1,6 @@
 //! Deterministic simulation: real servers and clients on a network that fails.
 //!
-//! `./scripts/sim --seeds 20000` runs more seeds, `./scripts/sim --seed 17 sockets` one of them again.
+//! `./scripts/sim --seeds 20000` runs more seeds, and `./scripts/sim --seed 17 sockets` runs one of them again.
 
 mod afternoon;
 mod club;

@@ -1,4 +1,4 @@
-//! A client under simulation: it does one thing after the other, and checks the results.
+//! A client under simulation: it does one thing after another, and checks the results.
 
 use std::{collections::BTreeMap, sync::Arc, sync::Mutex, time::Duration};
 
@@ -15,26 +15,26 @@ use crate::{club, ledger::Ledger};
 /// How long a call may take.
 const DEADLINE: Duration = Duration::from_mins(1);
 
-/// How long an answer may take on a good network: less than the deadline, at which the client cancels.
+/// How long an answer may take on a good network: less than the deadline, after which the client cancels.
 const ANSWER: Duration = Duration::from_secs(30);
 
-/// How long it may take until a member is served again when the network is well.
+/// How long it may take until a member is served again after the network recovers.
 const RECOVERY: Duration = Duration::from_mins(5);
 
-/// How many of a thousand runs end with every tool, and not with one of them for each member.
+/// How many runs in a thousand end by trying every tool, instead of one tool for each member.
 const TRIES_EVERYTHING: u16 = 300;
 
-/// Messages that are larger are answers of `big`, which need not be read.
+/// Messages larger than this are answers of `big`, which need not be read.
 const LARGE_BYTES: usize = 10_000;
 
-/// What came of a call that was answered.
+/// The result of a call that was answered.
 enum Outcome {
     Done,
     /// A question was refused, because it may have been another caller's.
     Refused,
 }
 
-/// What one member is.
+/// A member: how it reaches the server, and what it expects.
 #[derive(Clone)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -43,24 +43,24 @@ enum Outcome {
 pub(crate) struct Member {
     pub(crate) run: SimulationRun,
     pub(crate) ledger: Ledger,
-    /// What handlers call it; where a gateway is between, that is another.
+    /// The name that handlers know it by; behind a gateway this is the gateway's name.
     pub(crate) known_as: &'static str,
     pub(crate) number: u32,
     pub(crate) revision: Revision,
-    /// Opens the way to the server.
+    /// Opens a connection to the server.
     pub(crate) reach: Arc<dyn Fn() -> Target + Send + Sync>,
-    /// Whether it is on a pipe, and not at a URL.
+    /// Whether it connects over a pipe, not to a URL.
     pub(crate) is_on_pipe: bool,
-    /// Whether nothing is between it and the one server.
+    /// Whether it connects directly to the one server.
     pub(crate) is_direct: bool,
-    /// The server that it uses, by where its notes are. Behind a gateway that is its name, too.
+    /// The server that it uses, by the scheme of its notes. Behind a gateway this is also the server's name.
     pub(crate) place: &'static str,
-    /// The revision that says what it can be asked: the older one of its own and the server's.
+    /// The revision that decides which questions it can be asked: the older of its own and the server's.
     pub(crate) asked_in: Revision,
-    /// Whether each call is run once, even if it asks.
+    /// Whether the handler of a call runs only once, even if it asks.
     pub(crate) runs_once: bool,
-    /// Whether a question may be refused because it may be another caller's: servers on pipes do not say
-    /// which call they ask for. The next calls take turns.
+    /// Whether a question may be refused because it may belong to another caller: servers on pipes do not say
+    /// which call a question belongs to. The following calls then run one at a time.
     pub(crate) may_be_refused: bool,
 }
 
@@ -105,7 +105,7 @@ impl Member {
                 } else if message.get("method").is_none()
                     && let Some(call) = calls.get(&id)
                     && ledger.is_given_up(*call)
-                    // What a gateway or another replica says of a server that crashed.
+                    // A gateway or another replica may answer with an error for a server that crashed.
                     && (is_direct || message.get("result").is_some())
                 {
                     run.problem(format_args!(
@@ -143,7 +143,7 @@ impl Member {
             })
     }
 
-    /// Comes and goes while the network fails.
+    /// Connects and leaves while the network fails.
     pub(crate) async fn spend_an_afternoon(&self) {
         let mut random = self.run.random();
         for _ in 0..=random.below(2) {
@@ -160,7 +160,7 @@ impl Member {
         }
     }
 
-    /// Is served again when the network is well: everything has to work.
+    /// Checks that everything works again after the network has recovered.
     pub(crate) async fn recover(&self) {
         let work = async {
             let (connection, audit) = loop {
@@ -171,7 +171,7 @@ impl Member {
                 }
                 tokio::time::sleep(Duration::from_secs(1)).await;
             };
-            // In some runs everything is tried, in the others enough to see that all are served.
+            // Some runs try every tool; the others try enough to see that every member is served.
             let tools = ["echo", "big", "steps", "sample", self.ask(), "job"];
             let mut random = self.run.random();
             if self.number == 0 && random.chance(TRIES_EVERYTHING) {
@@ -192,9 +192,9 @@ impl Member {
         }
     }
 
-    /// Sees to it that each request of both sides has its answer, also those that no call waits for.
+    /// Checks that each request of both sides has its answer, including requests that no call waits for.
     async fn is_answered(&self, audit: &Audit) {
-        // Subscriptions are ended behind the calls.
+        // Subscriptions are ended in the background after the calls.
         tokio::time::sleep(Duration::from_secs(1)).await;
         let last = tokio::time::Instant::now() + ANSWER;
         while audit.unanswered() > 0 && tokio::time::Instant::now() < last {
@@ -209,7 +209,7 @@ impl Member {
             match self.call(connection, tool).await {
                 Ok(Outcome::Done) => return,
                 Ok(Outcome::Refused) => tokio::time::sleep(Duration::from_secs(5)).await,
-                // What a gateway says that finds its session with a server over: it has opened another.
+                // The error of a gateway whose session with a server had ended: it has opened another.
                 Err(error) if !self.is_direct && is_session_over(&error) => {}
                 Err(error) => {
                     let revision = self.revision;
@@ -231,13 +231,13 @@ impl Member {
             number => {
                 let tools = ["echo", "echo", "big", "steps", "sample", self.ask()];
                 let at = usize::try_from(number - 3).expect("it is below six");
-                // The network may take any call; what comes is judged.
+                // The network may break any call; answers that arrive are judged.
                 let _ = self.call(connection, tools[at]).await;
             }
         }
     }
 
-    /// The tool that asks the most that this revision knows.
+    /// The tool that asks the most questions that this revision supports.
     fn ask(&self) -> &'static str {
         if self.asked_in < Revision::V2025_06_18 {
             "sample"
@@ -246,7 +246,7 @@ impl Member {
         }
     }
 
-    /// What a tool is called. A gateway puts the name of the server before it.
+    /// The full name of a tool. A gateway puts the server's name before it.
     fn name_of(&self, tool: &str) -> String {
         if self.place == club::NOTES {
             tool.to_owned()
@@ -255,7 +255,7 @@ impl Member {
         }
     }
 
-    /// Two calls at once, whose answers must not be exchanged.
+    /// Makes two calls at once, whose answers must not be exchanged.
     async fn both(&self, connection: &Connection) {
         let _ = tokio::join!(
             self.call(connection, "echo"),
@@ -263,7 +263,7 @@ impl Member {
         );
     }
 
-    /// Calls a tool, and judges its answer.
+    /// Calls a tool, and judges the answer.
     async fn call(&self, connection: &Connection, tool: &str) -> Result<Outcome, CallError> {
         let call = self.ledger.next_call(self.number);
         let mut reports = 0;
@@ -308,12 +308,12 @@ impl Member {
         Ok(Outcome::Done)
     }
 
-    /// Whether the handler of a tool may be run again for one call: in 2026-07-28 that is how it asks.
+    /// Whether the handler of a tool may run again for one call: in 2026-07-28 this is how handlers ask.
     fn may_run_again(&self, tool: &str) -> bool {
         !self.runs_once && matches!(tool, "ask" | "sample")
     }
 
-    /// A call may be lost with its connection, and never for another reason.
+    /// Checks an error: a call may be lost with its connection, and must not fail for another reason.
     fn judge_error(&self, tool: &str, call: u64, error: &CallError) {
         self.run
             .note(format_args!("{tool} {call} fails: {}", kind(error)));
@@ -334,7 +334,7 @@ impl Member {
         }
     }
 
-    /// Calls what never ends, and gives it up.
+    /// Calls a tool that never ends, and drops the call.
     async fn give_up(&self, connection: &Connection, random: &mut Random) {
         let call = self.ledger.next_call(self.number);
         let limit = random.time(Duration::from_millis(200));
@@ -367,7 +367,7 @@ impl Member {
         }
     }
 
-    /// Hears of a change of its own note, and of no other.
+    /// Checks that the member is notified when its own note changes, and not when another note does.
     async fn hear(&self, connection: &Connection) {
         let own = format!("{}://{}", self.place, self.known_as);
         let listen = Listen::new().resource(&own);
@@ -387,13 +387,13 @@ impl Member {
     }
 }
 
-/// Whether a call found the session between a gateway and a server over.
+/// Whether a call failed because the session between a gateway and a server had ended.
 fn is_session_over(error: &CallError) -> bool {
     let said = error.rejection().map(|error| error.message.as_str());
     said.is_some_and(|said| said.contains("call again if it may run twice"))
 }
 
-/// What an error is, without ids that differ from run to run.
+/// The kind of an error, without ids, which differ from run to run.
 fn kind(error: &CallError) -> String {
     let text = format!("{error:?}");
     text.split(|c: char| !c.is_alphanumeric())

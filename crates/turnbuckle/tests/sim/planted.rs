@@ -23,7 +23,7 @@ use turnbuckle_testing::sim::{End, Failure, Faults, Sim, SimulationRun};
 
 use crate::{afternoon, club, ledger::Ledger, member::Member, sockets};
 
-/// Seeds within which a mistake has to show.
+/// The number of seeds within which a mistake must be found.
 const SEEDS: u64 = 50;
 
 fn found<F: Future<Output = ()>>(faults: Faults, program: impl Fn(SimulationRun) -> F) -> Failure {
@@ -32,12 +32,12 @@ fn found<F: Future<Output = ()>>(faults: Faults, program: impl Fn(SimulationRun)
         .clone()
         .find(&program)
         .expect_err("a planted mistake is found");
-    // The seed alone is enough to see it again.
+    // The seed alone is enough to repeat the run.
     assert_eq!(sim.trace(failure.seed, &program), failure.trace);
     *failure
 }
 
-/// A planted mistake is found by its own check, not because the run leaves tasks behind.
+/// Asserts that a planted mistake is found by its own check, not because the run leaves tasks behind.
 #[track_caller]
 fn assert_says(failure: &Failure, what: &str) {
     let is_said = failure
@@ -52,10 +52,10 @@ fn assert_says(failure: &Failure, what: &str) {
     assert!(!is_untidy || what.contains("tasks go on"), "{failure}");
 }
 
-/// What a faulty wire does to a line of the server: how often it arrives.
+/// What a faulty wire does to a line of the server: gives the number of times that the line arrives.
 type Spoil = Arc<dyn Fn(&Value) -> usize + Send + Sync>;
 
-/// What a faulty wire does.
+/// The behavior of a faulty wire.
 #[derive(Clone)]
 struct FaultyWire {
     spoil: Spoil,
@@ -63,7 +63,7 @@ struct FaultyWire {
     answers_cancelled: bool,
 }
 
-/// How long an answer after a cancel is late: the handler has been given up by then.
+/// The delay of an answer after a cancellation: by then the handler has been dropped.
 const LATE: Duration = Duration::from_secs(1);
 
 /// A pipe to a server with a faulty wire.
@@ -75,7 +75,7 @@ fn spoiled(run: &SimulationRun, server: &LiveServer, wire: FaultyWire) -> Target
 }
 
 impl FaultyWire {
-    /// Passes messages until one side ends, which ends the other.
+    /// Relays messages until one side ends, then ends the other.
     async fn pass(self, far: End, inside: Duplex) {
         let (from_client, mut to_client) = tokio::io::split(far);
         let mut from_client = BufReader::new(from_client).lines();
@@ -113,7 +113,7 @@ impl FaultyWire {
     }
 }
 
-/// A club on a pipe on which lines of the server arrive as often as `spoil` says.
+/// A server on a pipe, on which each line of the server arrives as often as `spoil` says.
 async fn club_with(run: SimulationRun, spoil: impl Fn(&Value) -> usize + Send + Sync + 'static) {
     let wire = FaultyWire {
         spoil: Arc::new(spoil),
@@ -187,7 +187,7 @@ fn a_call_that_is_never_answered_is_found() {
     assert_says(&failure, "is never answered, and no connection stalled");
 }
 
-/// Nobody waits for the answer of this request, so nothing but the audit can miss it.
+/// No call waits for the answer of this request, so only the audit can notice that it is missing.
 #[test]
 fn a_missing_answer_that_no_call_waits_for_is_found() {
     // The first empty result answers `resources/subscribe`, the next one `resources/unsubscribe`.
@@ -226,7 +226,7 @@ fn what_a_server_holds_for_good_is_found() {
     assert_says(&failure, "no client is left, and a server holds");
 }
 
-/// The last caller, which other callers must not learn.
+/// The most recent caller, which other callers must not learn.
 type Last = Arc<Mutex<String>>;
 
 /// Remembers its caller in the wrong place.
@@ -263,7 +263,7 @@ fn data_of_another_caller_is_found() {
     assert_says(&failure, "somebody else is named");
 }
 
-/// A door that takes every token for that of the same caller.
+/// A guard that accepts every token as the same caller.
 fn careless_door() -> Bearer {
     Bearer::new(|_: String| async { Some(Caller::new("somebody")) })
 }

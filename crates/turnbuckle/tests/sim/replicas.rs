@@ -24,7 +24,7 @@ use crate::{
 
 const REPLICAS: [&str; 2] = ["one", "other"];
 
-/// How long a replica may be away when its power has failed.
+/// How long a replica may be down after its power has failed.
 const LONGEST_START: Duration = Duration::from_secs(2);
 
 /// Runs a replica, and starts it again whenever its power fails.
@@ -58,7 +58,7 @@ async fn keep_running(
     }
 }
 
-/// A client that a load balancer sends to any replica.
+/// A client that a load balancer sends to either replica.
 fn balanced(run: &SimulationRun, seen: &SeenRequests, name: &str) -> HttpTarget {
     let (away, seen) = (run.clone(), seen.clone());
     HttpTarget::new("http://club/mcp")
@@ -73,7 +73,7 @@ fn balanced(run: &SimulationRun, seen: &SeenRequests, name: &str) -> HttpTarget 
         })
 }
 
-/// Members of every revision, each of whose connections leads to any replica.
+/// Members of every revision, each of whose connections leads to either replica.
 fn members(
     run: &SimulationRun,
     ledger: &Ledger,
@@ -125,7 +125,7 @@ pub(crate) async fn club_of_replicas(run: SimulationRun) {
     let meanwhile = async {
         tokio::time::sleep(Duration::from_secs(20)).await;
         may_fail.store(false, Ordering::Relaxed);
-        // One whose power failed last is still away.
+        // A replica whose power failed last is still down.
         tokio::time::sleep(LONGEST_START * 2).await;
     };
     afternoon::spend(&run, members, meanwhile).await;
@@ -143,8 +143,8 @@ fn replicas_that_crash_keep_the_promises_of_one_server() {
     println!("{}", Sim::new().seeds(300).run(club_of_replicas));
 }
 
-/// A client subscribes at one replica, listens at another, and changes what it subscribed to at once.
-/// What replicas tell each other is late, and the change is not.
+/// A client subscribes to a resource at one replica, listens at another, and changes the resource at once. The change
+/// must be reported although messages between replicas are late.
 #[test]
 fn a_change_right_after_subscribing_is_heard_at_every_replica() {
     let report = Sim::new()

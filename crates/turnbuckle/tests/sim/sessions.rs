@@ -11,7 +11,7 @@ use turnbuckle_testing::sim::{Faults, Sim, SimulationRun};
 
 use crate::{club, ledger::Ledger};
 
-/// The next session may have other questions with the same ids.
+/// The next session may have different questions with the same ids.
 #[test]
 fn an_answer_to_a_session_that_ended_is_not_sent_in_the_next() {
     let report = Sim::new()
@@ -39,7 +39,7 @@ fn an_answer_to_a_session_that_ended_is_not_sent_in_the_next() {
                 tokio::time::sleep(Duration::from_secs(5)).await;
                 machine.crash();
                 let machine = start();
-                // Finds the session over, and opens another.
+                // The client finds that the session has ended, and opens another.
                 while connection.call("echo", json!({ "call": 2 })).await.is_err() {
                     tokio::time::sleep(Duration::from_secs(1)).await;
                 }

@@ -1,5 +1,5 @@
-//! What replicas share, with a network in between: late, away for a while, and a machine that may lose
-//! its power before or after each step.
+//! The stores that replicas share, behind a network that is slow and sometimes down, and machines that may lose
+//! their power before or after each step.
 
 use std::{
     sync::{
@@ -18,10 +18,10 @@ use turnbuckle_store::{
 };
 use turnbuckle_testing::sim::{Random, SimulationRun};
 
-/// How many steps in a thousand are a machine's last.
+/// How many steps in a thousand crash the machine.
 const CRASHES: u16 = 15;
 
-/// How many in a thousand fail because the store is away.
+/// How many steps in a thousand fail because the store cannot be reached.
 const FAILURES: u16 = 20;
 
 /// The power of one machine.
@@ -37,7 +37,7 @@ struct Inner {
 }
 
 impl Power {
-    /// Power that may fail for as long as the flag is set.
+    /// Creates power that may fail for as long as the flag is set.
     pub(crate) fn new(run: &SimulationRun, may_fail: &Arc<AtomicBool>) -> Self {
         Self(Arc::new(Inner {
             run: run.clone(),
@@ -48,7 +48,7 @@ impl Power {
         }))
     }
 
-    /// Ready when the power has failed.
+    /// Waits until the power fails.
     pub(crate) async fn failed(&self) {
         self.0.failed.notified().await;
     }
@@ -62,9 +62,8 @@ impl Power {
         is_drawn && self.0.may_fail.load(Ordering::Relaxed)
     }
 
-    /// A place where the machine may stop for good. What it does afterwards reaches no other: it fails,
-    /// after a while in which the machine is taken down, so that tasks which the server has left behind
-    /// end as they do with a process.
+    /// A point at which the machine may stop for good. Its later steps reach no other machine. They fail after a
+    /// pause in which the machine is taken down, so that tasks of the server end as they do with a process.
     async fn crash_point(&self, what: &str) -> Result<(), StoreError> {
         if !self.is_off() && self.chance(CRASHES) {
             self.0.run.note(format_args!("power fails {what}"));
@@ -78,7 +77,7 @@ impl Power {
         Ok(())
     }
 
-    /// The way to the store and back around one step.
+    /// Runs one step with the delays on the way to the store and back.
     async fn step<T, E: From<StoreError>, F: Future<Output = Result<T, E>>>(
         &self,
         what: &str,
@@ -215,7 +214,7 @@ impl UsedStates for Far {
     }
 }
 
-/// Messages arrive late and in order.
+/// Delivers messages late and in order.
 impl Bus for Far {
     fn join(&self, node: NodeId, inbox: Inbox) -> JoinGuard {
         let (sender, mut messages) = mpsc::unbounded_channel();
@@ -230,7 +229,7 @@ impl Bus for Far {
             }
         });
         let late: Inbox = Arc::new(move |message| {
-            // One that has left hears nothing.
+            // A node that has left gets no messages.
             let _ = sender.send(message);
         });
         self.stores.bus.join(node, late)

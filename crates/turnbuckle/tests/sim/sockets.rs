@@ -18,7 +18,7 @@ use crate::{
     member::Member,
 };
 
-/// The way to a server for one caller, which an intruder reads. Clients of 2024-11-05 have two.
+/// A caller's connection to a server, which an intruder reads. `is_old` selects HTTP+SSE.
 pub(crate) fn way(run: &SimulationRun, seen: &SeenRequests, name: &str, is_old: bool) -> Target {
     let path = if is_old { "sse" } else { "mcp" };
     let (away, seen) = (run.clone(), seen.clone());
@@ -83,7 +83,7 @@ fn start(run: &SimulationRun, ledger: &Ledger, door: fn() -> Bearer) -> Running 
     Running { server, machine }
 }
 
-/// When a server forgets a session that is not used: earlier than by default, to keep runs short.
+/// When a server removes an unused session: earlier than by default, to keep runs short.
 pub(crate) const SESSION_IDLE: Duration = Duration::from_mins(20);
 
 /// How long a request on a good network may take.
@@ -98,8 +98,8 @@ pub(crate) fn settings() -> HttpSettings {
     settings
 }
 
-/// Somebody asks for a session that does not exist, and leaves nothing behind. The server then looks for
-/// sessions whose time is over.
+/// Makes a request with a session that does not exist, and leaves nothing behind. The server then looks for
+/// expired sessions.
 pub(crate) async fn visit(run: &SimulationRun, server: &str) {
     let request = format!(
         "POST /mcp HTTP/1.1\r\nhost: {server}\r\nauthorization: Bearer dan\r\n\
@@ -127,7 +127,7 @@ pub(crate) async fn club_on_sockets(run: SimulationRun) {
     club_behind(run, door, None).await;
 }
 
-/// A server behind a door that may know all callers by the same name.
+/// A server behind a guard that may give all callers the same name.
 pub(crate) async fn club_behind(
     run: SimulationRun,
     door: fn() -> Bearer,

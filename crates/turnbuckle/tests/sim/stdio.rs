@@ -1,4 +1,4 @@
-//! A server on pipes, as on stdio.
+//! A server on pipes, like one on stdio.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use turnbuckle_testing::sim::{Faults, Sim, SimulationRun};
 
 use crate::{afternoon, club, ledger::Ledger, member::Member};
 
-/// Members of every revision, each on pipes of its own.
+/// Members of every revision, each on its own pipe.
 pub(crate) async fn club_on_pipes(run: SimulationRun) {
     let ledger = Ledger::new(&run);
     let server = club::server(&ledger).build().expect("the club is set up");

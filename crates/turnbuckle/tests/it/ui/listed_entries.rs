@@ -2,7 +2,7 @@
 
 use turnbuckle::{Server, Tool, protocol};
 
-// Entries of lists have the names of what a server offers, and are not taken for it.
+// Entries of lists have the same type names as the builders of a server, and are not accepted in their place.
 fn offer(tool: protocol::Tool, prompt: protocol::Prompt, resource: protocol::Resource) {
     let _ = Server::new("booking", "1.0.0").tool(tool);
     let _ = Server::new("booking", "1.0.0").prompt(prompt);

@@ -1,4 +1,4 @@
-//! Every form that is promised, without a warning.
+//! Every form that the attributes support, without a warning.
 #![deny(warnings, missing_docs, unused_qualifications, unreachable_pub, single_use_lifetimes)]
 
 /// The attributes by another path.
