@@ -1,4 +1,4 @@
-//! Random numbers that spread waits. They are not fit for secrets.
+//! Random numbers that spread waits. They are not suitable for secrets.
 
 use std::{
     cell::Cell,
@@ -10,10 +10,10 @@ thread_local! {
     static SEQUENCE: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// A random number, so that many clients of a server that restarts do not come back at once.
+/// A random number, used so that the many clients of a restarted server do not all come back at once.
 pub fn random() -> u64 {
     match SEQUENCE.get() {
-        // A hasher is seeded anew each time.
+        // A hasher gets new seeds each time.
         None => RandomState::new().hash_one(0_u8),
         Some(state) => {
             let (number, next) = split_mix(state);
@@ -23,7 +23,7 @@ pub fn random() -> u64 {
     }
 }
 
-/// One step of SplitMix64: a number, and the state that the next one comes from.
+/// One step of SplitMix64: returns a number, and the state for the next step.
 pub fn split_mix(state: u64) -> (u64, u64) {
     let next = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut number = next;
@@ -43,7 +43,7 @@ impl Drop for Seeded {
     }
 }
 
-/// Gives this thread the same numbers for the same seed. For simulations.
+/// Makes this thread draw the same numbers for the same seed, until the returned value is dropped. For simulations.
 pub fn seed(seed: u64) -> Seeded {
     SEQUENCE.set(Some(seed));
     Seeded(())

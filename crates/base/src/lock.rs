@@ -1,8 +1,8 @@
 //! Locks without poisoning.
 //!
-//! A lock of the standard library refuses to open after a thread panicked while holding it. A panic
-//! in a handler ends one call here, not the server, and the data behind our locks is changed in
-//! steps that leave it whole. So these locks open regardless, and no caller has to say so.
+//! A lock of the standard library returns an error after a thread panicked while holding it. Here, a panic
+//! in a handler ends one call, not the server, and the data behind our locks is changed in steps that
+//! leave it consistent. So these locks ignore poisoning, and callers need not handle it.
 
 use std::{fmt, sync, time::Duration};
 
@@ -13,12 +13,12 @@ pub use std::sync::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 pub struct Mutex<T: ?Sized>(sync::Mutex<T>);
 
 impl<T> Mutex<T> {
-    /// A lock around `value`.
+    /// Creates a lock around `value`.
     pub const fn new(value: T) -> Self {
         Self(sync::Mutex::new(value))
     }
 
-    /// The value, without the lock.
+    /// Returns the value and drops the lock.
     pub fn into_inner(self) -> T {
         self.0
             .into_inner()
@@ -32,7 +32,7 @@ impl<T: ?Sized> Mutex<T> {
         self.0.lock().unwrap_or_else(sync::PoisonError::into_inner)
     }
 
-    /// Takes the lock if it is free.
+    /// Takes the lock if it is free; `None` otherwise.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         match self.0.try_lock() {
             Ok(guard) => Some(guard),
@@ -55,7 +55,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     }
 }
 
-/// Waits until `changed` is notified or the time is up, and takes the lock again.
+/// Waits until `changed` is notified or the time is up, then takes the lock again.
 pub fn wait_within<'a, T>(
     changed: &sync::Condvar,
     guard: MutexGuard<'a, T>,
@@ -70,7 +70,7 @@ pub fn wait_within<'a, T>(
 pub struct RwLock<T: ?Sized>(sync::RwLock<T>);
 
 impl<T> RwLock<T> {
-    /// A lock around `value`.
+    /// Creates a lock around `value`.
     pub const fn new(value: T) -> Self {
         Self(sync::RwLock::new(value))
     }

@@ -1,12 +1,11 @@
-//! Hosts that are this machine.
+//! Loopback hosts.
 
 use std::net::IpAddr;
 
-/// Whether a host, as it is written in a URL or a `Host` header without its port, can only be this
-/// machine.
+/// Whether a host can only be this machine. `host` is written as in a URL or a `Host` header, without a port.
 ///
-/// `localhost`, all of 127.0.0.0/8, `::1` and the IPv4 loopback addresses mapped to IPv6 are; a name
-/// that merely begins like one is not. IPv6 addresses may be in brackets.
+/// Loopback hosts are `localhost`, all of 127.0.0.0/8, `::1`, and the IPv4 loopback addresses mapped to
+/// IPv6. A name that merely begins like one of these is not. IPv6 addresses may be in brackets.
 pub fn is_loopback(host: &str) -> bool {
     let address = host
         .strip_prefix('[')

@@ -2,44 +2,44 @@
 
 use std::{fs, io, path::Path};
 
-/// Creates a file for its owner alone. One that is there is emptied, and closed to others.
+/// Creates a file that only its owner may read. An existing file is emptied and made private.
 ///
 /// # Errors
-/// If it cannot be written, or cannot be closed to others.
+/// If the file cannot be written, or its permissions cannot be changed.
 pub fn create(path: &Path) -> io::Result<fs::File> {
     let file = options().create(true).truncate(true).open(path)?;
     close(&file)?;
     Ok(file)
 }
 
-/// Creates a file for its owner alone, where none was.
+/// Creates a file that only its owner may read, if there is no file at the path.
 ///
 /// # Errors
-/// If one is there, or none can be made.
+/// If a file exists there, or cannot be created.
 pub fn create_new(path: &Path) -> io::Result<fs::File> {
     options().create_new(true).open(path)
 }
 
-/// Opens a file that is used as a lock, and creates it if it is not there.
+/// Opens a file that is used as a lock, and creates it if it does not exist.
 ///
-/// It stays empty, and should never be removed: two processes could hold a lock file that comes and
-/// goes at the same time.
+/// The file stays empty and should never be removed: if lock files came and went, two processes could hold
+/// the same lock at once.
 ///
 /// # Errors
-/// If it cannot be opened or created.
+/// If the file cannot be opened or created.
 pub fn lock_file(path: &Path) -> io::Result<fs::File> {
     options().read(true).create(true).truncate(false).open(path)
 }
 
-/// Makes a folder for its owner alone, with those above it. One that is there stays as it is.
+/// Creates a folder that only its owner can open, and its missing parents. An existing folder is not changed.
 ///
 /// # Errors
-/// If it cannot be made.
+/// If the folder cannot be created.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     folder_builder().recursive(true).create(path)
 }
 
-/// How to write a file that only its owner may read, if it is created.
+/// Options for writing a file that only its owner may read if it is created.
 #[must_use]
 pub fn options() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();
@@ -49,10 +49,10 @@ pub fn options() -> fs::OpenOptions {
     options
 }
 
-/// How to make a folder that only its owner can open.
+/// A builder for folders that only their owner can open.
 #[must_use]
 pub fn folder_builder() -> fs::DirBuilder {
-    // On other systems, folders of a user are closed to others by what they inherit.
+    // On other systems, the folders of a user inherit permissions that keep other users out.
     #[cfg_attr(not(unix), expect(unused_mut))]
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -60,7 +60,7 @@ pub fn folder_builder() -> fs::DirBuilder {
     builder
 }
 
-/// Closes a file that was there before. Devices and pipes are left as they are.
+/// Makes an existing file private. Devices and pipes are not changed.
 #[cfg(unix)]
 fn close(file: &fs::File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;

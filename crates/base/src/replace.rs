@@ -1,5 +1,5 @@
-//! Files that are replaced as a whole: a reader sees the old one or the new one, and a full disk or a
-//! crash leaves the old one.
+//! Files that are replaced as a whole: a reader sees the old file or the new one, and a full disk or a crash leaves
+//! the old one in place.
 
 use std::{
     fs,
@@ -10,24 +10,24 @@ use std::{
 
 use crate::private;
 
-/// The ending of files that are not finished. A crash can leave one behind.
+/// The ending of the names of unfinished files. A crash can leave one behind.
 pub const DRAFT_ENDING: &str = "draft";
 
-/// Replaces a file by one that only its owner may read.
+/// Replaces a file with one that only its owner may read.
 ///
 /// # Errors
-/// If it cannot be written. The old one is there then.
+/// If the new file cannot be written. The old file is then unchanged.
 pub fn private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, private::create_new, |file| {
         io::Write::write_all(file, bytes)
     })
 }
 
-/// Replaces a file that others may read as well. It keeps the permissions that it had, and where the
-/// path is a link, the file that it leads to is replaced.
+/// Replaces a file that others may read as well. It keeps the permissions of the old file. If the path is a link,
+/// the file that the link points to is replaced.
 ///
 /// # Errors
-/// If it cannot be written. The old one is there then.
+/// If the new file cannot be written. The old file is then unchanged.
 pub fn shared(path: &Path, write: impl FnOnce(&mut fs::File) -> io::Result<()>) -> io::Result<()> {
     let path = match fs::canonicalize(path) {
         Ok(path) => path,
@@ -36,7 +36,7 @@ pub fn shared(path: &Path, write: impl FnOnce(&mut fs::File) -> io::Result<()>) 
     };
     let permissions = fs::metadata(&path).ok().map(|about| about.permissions());
     let create = |draft: &Path| {
-        // Closed first: what it replaces may be private.
+        // Created private, because the file that it replaces may be private.
         let Some(permissions) = permissions else {
             return fs::File::create_new(draft);
         };
@@ -66,7 +66,7 @@ fn replace(
     sync_folder(path)
 }
 
-/// A name beside the file that no other process and no other call uses, also not one that crashed.
+/// A file name beside `path` that no other process or call uses, not even one that crashed.
 fn draft(path: &Path) -> PathBuf {
     let random = RandomState::new().build_hasher().finish();
     let mut name = path.as_os_str().to_owned();
@@ -74,7 +74,7 @@ fn draft(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// The new name is on the disk when its folder is.
+/// Syncs the folder, without which the new name may not be on the disk.
 #[cfg(unix)]
 fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path

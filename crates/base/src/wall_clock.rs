@@ -9,7 +9,7 @@ use std::{
 };
 
 thread_local! {
-    /// The function that tells the time on this thread, if it is not the system.
+    /// The function that tells the time on this thread, if the system's clock is replaced.
     static REPLACED: Cell<Option<fn() -> Duration>> = const { Cell::new(None) };
 }
 
@@ -21,7 +21,7 @@ pub fn now() -> SystemTime {
     }
 }
 
-/// Puts the system's clock back when it is dropped.
+/// Restores the system's clock when it is dropped.
 #[must_use = "the clock is replaced until this is dropped"]
 #[derive(Debug)]
 pub struct Replaced(());
@@ -32,7 +32,7 @@ impl Drop for Replaced {
     }
 }
 
-/// Replaces the clock of this thread with a function that tells the time since 1970. For simulations.
+/// Replaces the clock of this thread with a function that returns the time since 1970. For simulations.
 pub fn replace(since_1970: fn() -> Duration) -> Replaced {
     REPLACED.set(Some(since_1970));
     Replaced(())

@@ -27,10 +27,10 @@ pub(crate) struct Argument {
     docs: TokenStream,
     default: Option<Expr>,
     header: Option<LitStr>,
-    /// The name that peers see; none for a field that is flattened or skipped.
+    /// The name that peers see; `None` for a field that is flattened or skipped.
     name: Option<String>,
     completer: Option<Expr>,
-    /// Whether attributes of the user may say more of its schema than its type does.
+    /// Whether attributes of the user may add something to the schema of its type.
     is_described: bool,
 }
 
@@ -76,8 +76,7 @@ impl Argument {
         self.header.as_ref()
     }
 
-    /// Whether its schema may have patterns, as an expression; `ty` is the type with `Self` spelt
-    /// out.
+    /// An expression that says whether its schema may have patterns. `ty` is the type with `Self` replaced.
     pub(crate) fn patterns(&self, root: &Path, ty: &Type) -> TokenStream {
         if self.is_described {
             quote!(#root::__private::Patterns::SOME)
@@ -86,12 +85,12 @@ impl Argument {
         }
     }
 
-    /// What completes it, with the name under which it does.
+    /// Its name and its completer, if it has both.
     pub(crate) fn completer(&self) -> Option<(&str, &Expr)> {
         Some((self.name.as_deref()?, self.completer.as_ref()?))
     }
 
-    /// The field of the arguments struct; `ty` is the type with `Self` spelt out.
+    /// The field of the arguments struct. `ty` is the type with `Self` replaced.
     pub(crate) fn field(&self, ty: &Type) -> TokenStream {
         let Self {
             ident,
@@ -110,7 +109,7 @@ impl Argument {
         quote!(#docs #(#attributes)* #default #header #ident: #ty)
     }
 
-    /// The function that gives the default, if one was written down.
+    /// The function that returns the default, if the attribute has one.
     pub(crate) fn default_item(&self, ty: &Type) -> Option<TokenStream> {
         let function = self.default_function();
         let value = default::value(ty, self.default.as_ref()?);
@@ -132,7 +131,7 @@ impl Argument {
         } else if path.is_ident("complete") {
             self.take_completer(kind, &attribute, mistakes);
         } else if path.is_ident("serde") || path.is_ident("schemars") {
-            // What the derives cannot read, they report themselves.
+            // The derives report attributes that they cannot read.
             let _ = attribute.parse_nested_meta(|meta| self.take_wire_name(&meta));
             self.attributes.push(attribute);
             self.is_described = true;
@@ -179,7 +178,7 @@ impl Argument {
         }
     }
 
-    /// Learns from `#[serde]` and `#[schemars]` under which name the field travels.
+    /// Reads from `#[serde]` and `#[schemars]` the name of the field on the wire.
     fn take_wire_name(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
         if meta.path.is_ident("flatten") || meta.path.is_ident("skip") {
             self.name = None;

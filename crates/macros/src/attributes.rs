@@ -1,11 +1,10 @@
-//! The other attributes of a handler, sorted by where they belong when the function is split in
-//! two.
+//! The other attributes of a handler, sorted by where they belong when the function is split into two.
 
 use syn::Attribute;
 
 use crate::kind::Kind;
 
-/// The attributes of a function: some for the face that callers see, some for the body behind it.
+/// The attributes of a function: some for the outer function that callers see, some for its body.
 #[derive(Default)]
 pub(crate) struct Attributes {
     pub(crate) outer: Vec<Attribute>,
@@ -13,8 +12,8 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// Sorts them. Lint levels go to both sides; whatever is not known, such as `#[instrument]`, to
-    /// the body.
+    /// Sorts the attributes. Lint levels go to both functions; unknown attributes, such as `#[instrument]`, go
+    /// to the body.
     pub(crate) fn sort(attributes: Vec<Attribute>) -> Self {
         let mut sorted = Self::default();
         for attribute in attributes {
@@ -31,7 +30,7 @@ impl Attributes {
     }
 }
 
-/// The conditions under which an item exists: what is generated for it must share them.
+/// The `cfg` conditions under which an item exists. Code generated for the item must have the same conditions.
 pub(crate) fn conditions(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attributes
         .iter()

@@ -1,4 +1,4 @@
-//! What `#[complete(…)]` and `list = …` name: a function, a list, or a method of the state.
+//! The values of `#[complete(…)]` and `list = …`: a function, a list, or a method of the state.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -37,7 +37,7 @@ pub(crate) fn of_method(completer: &Expr, items: &[ImplItem]) -> TokenStream {
     })
 }
 
-/// Checks that a method named as a completer can be one.
+/// Checks that a method named as a completer has the right signature.
 pub(crate) fn check(completer: &Expr, items: &[ImplItem], mistakes: &mut Mistakes) {
     let Some(method) = named(completer, items) else {
         return;
@@ -53,8 +53,7 @@ pub(crate) fn check(completer: &Expr, items: &[ImplItem], mistakes: &mut Mistake
     }
 }
 
-/// Quiets the lints that blame a completer for what it must be: async, and an owner of its
-/// argument.
+/// Silences the lints that complain about what a completer must be: async, and taking its argument by value.
 pub(crate) fn quiet(completer: &Expr, items: &mut [ImplItem]) {
     let Some(ident) = named(completer, items).map(|method| method.sig.ident.clone()) else {
         return;
@@ -70,7 +69,7 @@ pub(crate) fn quiet(completer: &Expr, items: &mut [ImplItem]) {
     }
 }
 
-/// The method of the block that `Self::name` means.
+/// The method of the block that `Self::name` refers to.
 fn named<'a>(completer: &Expr, items: &'a [ImplItem]) -> Option<&'a ImplItemFn> {
     let Expr::Path(path) = completer else {
         return None;

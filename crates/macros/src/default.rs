@@ -1,4 +1,4 @@
-//! `#[arg(default = …)]`: the value of an argument that was left out.
+//! `#[arg(default = …)]`: the value of an argument that the client leaves out.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,7 @@ use syn::{Expr, Type};
 
 use crate::{settings::text, type_path::option_of};
 
-/// The default in the argument's type: text is converted, and `3` for an `Option` means `Some(3)`.
+/// The default, converted to the argument's type: text is converted, and `3` for an `Option` means `Some(3)`.
 pub(crate) fn value(ty: &Type, written: &Expr) -> TokenStream {
     let convert = || quote!(::core::convert::From::from(#written));
     let owned = if text(written).is_some() {

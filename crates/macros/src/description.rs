@@ -15,8 +15,7 @@ pub(crate) fn expression(attributes: &[Attribute]) -> Option<TokenStream> {
         Some(texts) => Some(tidy(&texts))
             .filter(|text| !text.is_empty())
             .map(|text| quote!(#text)),
-        // `#[doc = include_str!("…")]`: the text is not known here, so the compiler puts it
-        // together.
+        // `#[doc = include_str!("…")]`: the macro does not know the text, so the compiler joins the parts.
         None => Some(quote!(::core::concat!(#(#docs, "\n"),*).trim())),
     }
 }
@@ -79,8 +78,8 @@ fn line(text: &str) -> String {
     text.strip_prefix(' ').unwrap_or(text).trim_end().to_owned()
 }
 
-/// A block comment: the later lines lose their stars, if all of them have one, and what indentation
-/// they share.
+/// A block comment: if all later lines start with a star, the stars are removed, and so is the indentation that
+/// these lines share.
 fn block(text: &str) -> Vec<String> {
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default().trim().to_owned();
@@ -102,7 +101,7 @@ fn block(text: &str) -> Vec<String> {
         .map(|line| line.len() - line.trim_start().len())
         .min()
         .unwrap_or(0);
-    // The cut may fall inside a wide space of another line; that line is then left as it is.
+    // The cut may fall inside a multi-byte space of a line; such a line is left as it is.
     let dedented = later.iter().map(|line| match line.get(shared..) {
         Some(rest) => rest.to_owned(),
         None => line.trim().to_owned(),

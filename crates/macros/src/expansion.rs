@@ -1,4 +1,4 @@
-//! What a test sees of an expansion: its tokens, without regard to layout.
+//! The tokens of an expansion, as tests compare them: without regard to layout.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -27,7 +27,7 @@ impl Expansion {
         assert!(self.0.contains(&part), "expected\n{part}\nin\n{}", self.0);
     }
 
-    /// Claims that these tokens do not.
+    /// Asserts that the expansion does not contain these tokens.
     #[track_caller]
     pub(crate) fn lacks(&self, part: &TokenStream) {
         let part = plain(part);
@@ -38,7 +38,7 @@ impl Expansion {
         );
     }
 
-    /// Claims that an error message contains this text.
+    /// Asserts that an error message contains this text.
     #[track_caller]
     pub(crate) fn says(&self, message: &str) {
         let message = message.replace(' ', "");
@@ -55,7 +55,7 @@ impl Expansion {
     }
 }
 
-/// No spaces, and no commas before a closing bracket.
+/// The text without spaces, and without commas before a closing bracket.
 fn plain(tokens: &TokenStream) -> String {
     let dense = tokens.to_string().replace(char::is_whitespace, "");
     [",)", ",}", ",>", ",]"]

@@ -16,8 +16,8 @@ use crate::{
     signature,
 };
 
-/// Expands the attribute to the function, a type that represents it, and the description found by
-/// that type.
+/// Expands the attribute to the function, a type that represents it, and the description that the server finds by
+/// this type.
 pub(crate) fn expand(kind: Kind, options: TokenStream, item: &TokenStream) -> TokenStream {
     let mut function: ItemFn = match syn::parse2(item.clone()) {
         Ok(function) => function,
@@ -67,8 +67,8 @@ fn not_a_function(kind: Kind, item: &TokenStream) -> TokenStream {
     quote!(#error #item)
 }
 
-/// The function as callers see it: same name, same parameters, same output when awaited. One that
-/// is not async is awaited, too: its type is how the server finds the description.
+/// The function as callers see it: the same name, parameters and output when awaited. The caller awaits it even if it
+/// is not async: the server finds the description by the type that it returns.
 fn face(root: &Path, function: ItemFn, handler: &Handler) -> TokenStream {
     let marker = marker(handler.kind(), &function.sig.ident);
     let ItemFn {
@@ -108,8 +108,7 @@ fn face(root: &Path, function: ItemFn, handler: &Handler) -> TokenStream {
     }
 }
 
-/// The name of a parameter in the documentation; never the function's own, which is an item beside
-/// it.
+/// The name of a parameter in the documentation. It must not be the function's own name, which is an item beside it.
 fn shown(number: usize, parameter: &Parameter, function: &Ident) -> Ident {
     let ident = match parameter {
         Parameter::Argument(argument) => Some(argument.ident()),
@@ -143,8 +142,7 @@ fn description(root: &Path, function: &ItemFn, handler: &Handler) -> TokenStream
     )
 }
 
-/// The type that represents the function, and the trait by which the server gets from it to the
-/// description.
+/// The type that represents the function, and the trait by which the server gets the description from it.
 fn implementation(
     root: &Path,
     function: &ItemFn,

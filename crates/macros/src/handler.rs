@@ -1,5 +1,5 @@
-//! One handler as it was read, and the `Tool::new(…)`, `Prompt::new(…)` or `Resource::new(…)` that
-//! it becomes.
+//! One handler as it was parsed, and the `Tool::new(…)`, `Prompt::new(…)` or `Resource::new(…)` that is
+//! generated for it.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
@@ -19,7 +19,7 @@ use crate::{
     type_path::opaque_in,
 };
 
-/// What is known of one handler.
+/// A parsed handler.
 pub(crate) struct Handler {
     kind: Kind,
     settings: Settings,
@@ -30,8 +30,8 @@ pub(crate) struct Handler {
 }
 
 impl Handler {
-    /// Reads a function and takes off its parameters what only we understand. What must hold
-    /// between its parts is left to `rules`.
+    /// Parses a function, and removes from its parameters the attributes that only this crate understands. `rules`
+    /// checks the parts against each other.
     pub(crate) fn read(
         kind: Kind,
         settings: Settings,
@@ -76,8 +76,8 @@ impl Handler {
         &self.name
     }
 
-    /// What no other handler of the kind may share: the template of a resource, the name of the
-    /// others.
+    /// The value that must be unique among handlers of its kind: the template of a resource, or the name of a tool or
+    /// prompt.
     pub(crate) fn identity(&self) -> String {
         self.settings
             .template
@@ -90,7 +90,7 @@ impl Handler {
         &self.parameters
     }
 
-    /// The path to the facade: the handler's own, or that of the block around it, or the usual one.
+    /// The path to the facade: the handler's own, or that of the block around it, or the default.
     pub(crate) fn root(&self, around: Option<&Path>) -> Path {
         let chosen = self.settings.root.as_ref().or(around).cloned();
         chosen.unwrap_or_else(|| parse_quote!(::turnbuckle))
@@ -100,8 +100,8 @@ impl Handler {
         &self.output
     }
 
-    /// What the server requires of the extractors, as bounds with the spans of the types. Without
-    /// them the compiler would only say that some closure is not a handler.
+    /// The traits that the server requires of the extractors, as bounds with the spans of the types. Without them the
+    /// compiler would only say that some closure is not a handler.
     pub(crate) fn bounds(&self, root: &Path) -> Vec<TokenStream> {
         let extractors = self.extractors().map(|extractor| &extractor.ty);
         extractors
@@ -112,8 +112,8 @@ impl Handler {
             .collect()
     }
 
-    /// What the server asks of the output, as a statement that is reported where the type was
-    /// written. It cannot be a bound: which kind of `Result` the type is, the compiler finds out.
+    /// A statement that checks the traits that the server requires of the output, reported where the type was written.
+    /// It cannot be a bound: only the compiler knows which kind of `Result` the type is.
     pub(crate) fn output_check(&self, root: &Path) -> TokenStream {
         let ty = &self.output;
         if opaque_in(ty).is_some() {
@@ -126,8 +126,7 @@ impl Handler {
         )
     }
 
-    /// The struct that the arguments are read into, with the functions that give defaults; empty
-    /// without arguments.
+    /// The struct that the arguments are parsed into, with the functions that return defaults. Empty without arguments.
     pub(crate) fn arguments_items(
         &self,
         root: &Path,
@@ -175,8 +174,8 @@ impl Handler {
         }
     }
 
-    /// The builder expression. `call` makes the handler closure's body from the values of the
-    /// parameters, `completer` what completes an argument, or lists, from what was written.
+    /// The builder expression. `call` makes the body of the handler's closure from the values of the parameters;
+    /// `completer` converts the function of a `complete` or `list` option.
     pub(crate) fn expression(
         &self,
         root: &Path,
@@ -213,14 +212,14 @@ impl Handler {
         }
     }
 
-    /// The icon: an address as text, or an expression that gives one.
+    /// The call that sets the icon: its address as text, or an expression that gives an icon.
     fn icon_call(&self, root: &Path) -> Option<TokenStream> {
         let icon = self.settings.icon.as_ref()?;
         let address = settings::text(icon).map(|address| quote!(.icon(#root::Icon::new(#address))));
         Some(address.unwrap_or_else(|| quote!(.icon(#icon))))
     }
 
-    /// The functions beside the handler: those that complete its arguments, and the one that lists.
+    /// The functions named beside the handler: its completers, and the function that lists its resources.
     pub(crate) fn companions(&self) -> impl Iterator<Item = &Expr> {
         let completers = self.arguments().filter_map(Argument::completer);
         let completers = completers.map(|(_, completer)| completer);
@@ -247,7 +246,7 @@ impl Handler {
             })
     }
 
-    /// The closure's parameters: the extractors as they come, then all arguments as one.
+    /// The closure's parameters: the extractors in order, then one for all arguments.
     fn closure_parameters(&self, root: &Path) -> Vec<TokenStream> {
         let mut parameters: Vec<TokenStream> = self
             .extractors()
@@ -266,7 +265,7 @@ impl Handler {
         parameters
     }
 
-    /// What the function is called with, in its own order.
+    /// The values that the function is called with, in the order of its parameters.
     fn values(&self) -> Vec<TokenStream> {
         let mut numbers = 0..;
         let arguments = local("arguments");
@@ -284,7 +283,7 @@ impl Handler {
     }
 }
 
-/// The tokens, reported at another place.
+/// The tokens with their spans at another place.
 fn located(tokens: TokenStream, place: Span) -> TokenStream {
     let moved = |mut token: TokenTree| {
         token.set_span(token.span().located_at(place));
@@ -293,8 +292,8 @@ fn located(tokens: TokenStream, place: Span) -> TokenStream {
     tokens.into_iter().map(moved).collect()
 }
 
-/// The hidden struct. It is an item inside a function body, so it meets no name of the user's but
-/// in types.
+/// The name of the hidden struct. It is an item inside a function body, so only types of the user could
+/// conflict with it.
 fn arguments_ident() -> Ident {
     Ident::new("__Arguments", Span::call_site())
 }
@@ -303,7 +302,7 @@ fn extractor_ident(number: usize) -> Ident {
     local(&format!("extractor{number}"))
 }
 
-/// A local variable that cannot meet one of the user's.
+/// A local variable that cannot conflict with one of the user's.
 pub(crate) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }

@@ -43,7 +43,7 @@ pub(crate) fn expand(options: TokenStream, item: &TokenStream) -> TokenStream {
             let registration = registration(root.as_ref(), &block, &methods);
             quote!(#block #registration)
         }
-        // The type stays one with handlers, so that the code around it still compiles.
+        // The type keeps an implementation of the trait, so that the code around it still compiles.
         Some(errors) if block.generics.params.is_empty() && block.trait_.is_none() => {
             let nothing =
                 implementation(root.as_ref(), &block, &[], &quote!(::core::unreachable!()));
@@ -87,7 +87,7 @@ impl Method {
         );
         rules::check(&handler, mistakes);
         // Handlers are async, methods and owners of their arguments by contract, not by choice.
-        // First in line, so that the method's own lint levels win.
+        // This attribute comes first, so that the method's own lint levels override it.
         function.attrs.insert(
             0,
             parse_quote!(#[allow(clippy::unused_async, clippy::needless_pass_by_value, clippy::unused_self)]),
@@ -185,7 +185,7 @@ fn check_methods(methods: &[Method], block: &ItemImpl, mistakes: &mut Mistakes) 
             completer::check(companion, &block.items, mistakes);
         }
         let key = (handler.kind(), handler.identity());
-        // Of two methods under opposite conditions only one exists.
+        // Of two methods with opposite conditions, only one exists.
         let is_conditional = conditions(&method.function.attrs).next().is_some();
         if seen.contains(&key) && !is_conditional {
             let (kind, name) = &key;
@@ -215,7 +215,7 @@ fn registration(root: Option<&Path>, block: &ItemImpl, methods: &[Method]) -> To
         .iter()
         .map(|method| method.registration(root, block))
         .collect();
-    // A bound cannot carry a condition, so methods that do go without.
+    // A bound cannot have a condition, so methods with conditions get no bounds.
     let bounds: Vec<TokenStream> = methods
         .iter()
         .filter(|method| conditions(&method.function.attrs).next().is_none())

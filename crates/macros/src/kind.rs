@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a function is to the client.
+/// What a function becomes for the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tool,
@@ -10,7 +10,7 @@ pub(crate) enum Kind {
     Resource,
 }
 
-/// What an option looks like when it is written down.
+/// The form in which an option is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// `read_only`

@@ -1,9 +1,9 @@
 //! The attributes of turnbuckle: [`macro@tool`], [`macro@prompt`], [`macro@resource`] and
 //! [`macro@handlers`], and the derives [`macro@Form`] and [`macro@Choice`].
 //!
-//! They only add. A function keeps its name, its parameters and the value it gives when awaited;
-//! beside it appears a description of it that the server finds by the function's type. All that is
-//! generated can be written by hand with `Tool::new`, `Prompt::new` and `Resource::new`. Depend on
+//! The attributes only add code. A function keeps its name, its parameters and the value it gives when awaited.
+//! Beside it, the attribute generates a description that the server finds by the function's type. Everything
+//! that is generated can also be written by hand with `Tool::new`, `Prompt::new` and `Resource::new`. Depend on
 //! the `turnbuckle` crate, which re-exports these attributes: the generated paths go through it.
 
 use proc_macro::TokenStream;
@@ -34,8 +34,8 @@ mod type_path;
 
 use kind::Kind;
 
-// The examples in the documentation are tried by the facade, which depends on this crate. To depend
-// on the facade here would build all of it once more, as what runs while something is compiled.
+// The facade crate, which depends on this one, runs the examples in the documentation. If this crate depended on the
+// facade, the whole facade would be built a second time, for the host that runs macros.
 
 #[cfg_attr(not(doctest), doc = include_str!("docs/tool.md"))]
 #[proc_macro_attribute]

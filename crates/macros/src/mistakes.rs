@@ -23,12 +23,12 @@ impl Mistakes {
         }
     }
 
-    /// Keeps the value or the error.
+    /// Returns the value, or notes the error.
     pub(crate) fn keep<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }
 
-    /// The `compile_error!` calls, or nothing when all is well.
+    /// The `compile_error!` calls, or `None` if there are no errors.
     pub(crate) fn into_compile_errors(self) -> Option<TokenStream> {
         self.0.map(syn::Error::into_compile_error)
     }

@@ -1,6 +1,6 @@
 //! "Did you mean": the known word closest to a misspelt one.
 
-/// The closest of `known` to `word`, if it is close enough to be what was meant.
+/// The closest of `known` to `word`, if it is close enough to be the intended word.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A third of the letters may be wrong; below six letters, two.
     let limit = (word.chars().count() / 3).max(2);

@@ -10,10 +10,10 @@ use crate::{
     type_path::{last_segment, opaque_in, option_of, reference_in},
 };
 
-/// Attributes that are read here and taken off the parameter.
+/// Attributes that this crate reads and removes from the parameter.
 const OURS: [&str; 5] = ["extract", "arg", "complete", "serde", "schemars"];
 
-/// Attributes that rustc accepts on a parameter and that change nothing for us.
+/// Attributes that rustc accepts on a parameter and that this crate ignores.
 const LINTS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 
 /// The facade's own extractors. A plain parameter of such a type is a forgotten `#[extract]`.
@@ -70,7 +70,7 @@ impl Extractor {
     }
 }
 
-/// Reads all parameters but a receiver, and leaves on them only what rustc understands.
+/// Parses all parameters except a receiver, and leaves on them only attributes that rustc understands.
 pub(crate) fn take(
     kind: Kind,
     inputs: &mut Punctuated<FnArg, Token![,]>,

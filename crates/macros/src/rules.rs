@@ -1,4 +1,4 @@
-//! What must hold between the parts of one handler.
+//! Rules about the parts of one handler together.
 
 use syn::LitStr;
 
@@ -7,13 +7,13 @@ use crate::{
     parameter::Extractor, template::Template,
 };
 
-/// The most extractors that the server's handler trait takes; all arguments together count as one.
+/// The most extractors that the server's handler trait takes; all arguments together count as one extractor.
 const EXTRACTORS_MAX: usize = 12;
 
 /// The most parameters of a function whose description the server can find by its type.
 const PARAMETERS_MAX: usize = 16;
 
-/// Checks a handler that was read without regard to these.
+/// Checks a parsed handler against these rules.
 pub(crate) fn check(handler: &Handler, mistakes: &mut Mistakes) {
     check_names(handler, mistakes);
     check_headers(handler, mistakes);
@@ -103,8 +103,8 @@ fn check_template(handler: &Handler, mistakes: &mut Mistakes) {
     check_variables(handler, literal, &template, mistakes);
 }
 
-/// Every plain argument must be a variable and, unless the handler takes the variables as a whole,
-/// every variable an argument.
+/// Checks that every plain argument is a variable and that every variable is an argument, unless the handler takes
+/// the variables as a whole.
 fn check_variables(
     handler: &Handler,
     literal: &LitStr,

@@ -1,5 +1,5 @@
-//! `Self` in the types of arguments: a struct inside a function does not see the impl block around
-//! it.
+//! `Self` in the types of arguments. The generated struct is inside a function, where `Self` of the impl block
+//! around it is not known.
 
 use syn::{
     Type, parse_quote,

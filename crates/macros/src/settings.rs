@@ -24,16 +24,16 @@ pub(crate) struct Settings {
     pub(crate) icon: Option<Expr>,
     pub(crate) root: Option<Path>,
     pub(crate) output: Option<Type>,
-    /// What lists the resources of a template.
+    /// The function that lists the resources of a template.
     pub(crate) list: Option<Expr>,
-    /// Options that are methods of the builder, named alike.
+    /// Options that are methods of the builder with the same name.
     calls: Vec<TokenStream>,
     seen: Vec<Ident>,
 }
 
 impl Settings {
-    /// Reads the options of an attribute; `place` is the attribute, where something missing is
-    /// reported, or nothing for the one that is being expanded.
+    /// Parses the options of an attribute. `place` is the attribute, where missing options are reported; empty for the
+    /// attribute that is being expanded.
     pub(crate) fn parse(
         kind: Kind,
         tokens: TokenStream,
@@ -60,7 +60,7 @@ impl Settings {
         self.calls.iter()
     }
 
-    /// Where an option was written, if it was.
+    /// The option as it was written, if it was given.
     pub(crate) fn option(&self, name: &str) -> Option<&Ident> {
         self.seen.iter().find(|option| *option == name)
     }
@@ -174,7 +174,7 @@ impl Settings {
     }
 }
 
-/// Reads the options of `#[handlers]`: the path to the facade, or nothing.
+/// Parses the options of `#[handlers]`: the path to the facade, if given.
 pub(crate) fn handlers_root(tokens: TokenStream) -> syn::Result<Option<Path>> {
     let read = |input: ParseStream<'_>| {
         if input.is_empty() {
@@ -218,7 +218,7 @@ fn skip_comma(input: ParseStream<'_>) -> syn::Result<()> {
     Ok(())
 }
 
-/// Passes over `= value` or `(value)` of an option that is not known.
+/// Skips `= value` or `(value)` of an unknown option.
 fn skip_value(input: ParseStream<'_>) -> syn::Result<()> {
     while !input.is_empty() && !input.peek(Token![,]) {
         input.parse::<proc_macro2::TokenTree>()?;
@@ -251,7 +251,7 @@ fn needs_value(option: &Ident, form: Form) -> String {
     format!("`{option}` needs a value: `{option} = {example}`")
 }
 
-/// Icons page: a source is an HTTP or `data:` URI, and nothing else may be loaded.
+/// Icons page: a source is an HTTP or `data:` URI; clients must not load others.
 fn check_icon(value: &Expr, mistakes: &mut Mistakes) {
     let Some(source) = text(value) else { return };
     if !["https://", "http://", "data:"]
@@ -276,8 +276,7 @@ pub(crate) fn text(value: &Expr) -> Option<&LitStr> {
     }
 }
 
-/// A literal of the wrong sort is reported here, with a better message than the builder's type
-/// gives.
+/// Reports a literal of the wrong kind here, with a better message than the type of the builder's method gives.
 fn check_literal(value: &Expr, form: Form, mistakes: &mut Mistakes) {
     let Expr::Lit(ExprLit { lit, .. }) = value else {
         return;

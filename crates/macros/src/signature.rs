@@ -7,7 +7,7 @@ use crate::{kind::Kind, mistakes::Mistakes, type_path::last_segment};
 /// How a method takes its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Receiver {
-    /// None at all: an associated function.
+    /// No receiver: an associated function.
     None,
     /// `&self`
     Shared,
@@ -15,7 +15,7 @@ pub(crate) enum Receiver {
     Arc,
 }
 
-/// Checks a free function; says whether it can be wrapped at all.
+/// Checks a free function. Returns whether it can be wrapped at all.
 pub(crate) fn check_function(kind: Kind, signature: &Signature, mistakes: &mut Mistakes) -> bool {
     let name = &signature.ident;
     let mut is_sound = check_shape(kind, signature, mistakes);
@@ -29,7 +29,7 @@ pub(crate) fn check_function(kind: Kind, signature: &Signature, mistakes: &mut M
     is_sound
 }
 
-/// Checks a method of an impl block with `#[handlers]`, and finds how it takes its state.
+/// Checks a method of an impl block with `#[handlers]`, and returns how it takes its state.
 pub(crate) fn check_method(kind: Kind, signature: &Signature, mistakes: &mut Mistakes) -> Receiver {
     check_shape(kind, signature, mistakes);
     let Some(receiver) = signature.receiver() else {
@@ -79,7 +79,7 @@ impl TakenSelf {
     }
 }
 
-/// What holds for both: concrete types, nothing unsafe, nothing foreign.
+/// Checks the rules for functions and methods: concrete types, not `unsafe`, no foreign ABI.
 fn check_shape(kind: Kind, signature: &Signature, mistakes: &mut Mistakes) -> bool {
     let name = &signature.ident;
     let mut is_sound = true;

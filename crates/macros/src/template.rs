@@ -1,4 +1,4 @@
-//! URI templates (RFC 6570), read while compiling.
+//! URI templates (RFC 6570), parsed at compile time.
 
 /// The variables of a URI template, in order.
 #[derive(Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Reads a template; the error says what is wrong and what to write.
+    /// Parses a template. The error says what is wrong and what to write.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         check_scheme(text)?;
         let mut variables = Vec::new();
@@ -26,7 +26,7 @@ impl Template {
         Ok(Self { variables })
     }
 
-    /// Whether it is a plain URI.
+    /// Whether it is a plain URI, without variables.
     pub(crate) fn is_fixed(&self) -> bool {
         self.variables.is_empty()
     }
@@ -85,7 +85,7 @@ fn check_literal(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads the text between two braces: an operator, then variables with their modifiers.
+/// Parses the text between two braces: an operator, then variables with their modifiers.
 fn read_expression(text: &str, variables: &mut Vec<String>) -> Result<(), String> {
     let list = text
         .strip_prefix(['+', '#', '.', '/', ';', '?', '&'])

@@ -1,4 +1,4 @@
-//! Lengths of time in options: `timeout = "30s"`.
+//! Durations in options: `timeout = "30s"`.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,4 +1,4 @@
-//! What can be told of a type by the way it is written.
+//! Questions about a type that its written form can answer.
 
 use syn::{
     GenericArgument, PathArguments, PathSegment, Type,
@@ -38,7 +38,7 @@ pub(crate) fn reference_in(ty: &Type) -> Option<Type> {
     Find::first(ty, |ty| matches!(ty, Type::Reference(_)))
 }
 
-/// Walks through a type; it only looks, but of syn's walks this is the one we build.
+/// Walks through a type. It only reads, but it uses syn's mutable walk because this is the one that we build.
 struct Find {
     is_wanted: fn(&Type) -> bool,
     found: Option<Type>,

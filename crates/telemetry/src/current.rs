@@ -16,15 +16,15 @@ thread_local! {
     static CARRIED: RefCell<Option<TraceContext>> = const { RefCell::new(None) };
 }
 
-/// The trace that messages sent from here belong to.
+/// The trace context that outgoing messages get.
 ///
-/// With feature `opentelemetry` it is that of the current span, if it has one. Otherwise it is the
-/// one that came with the request that is being served, unchanged.
+/// With feature `opentelemetry` this is the context of the current span, if it has one. Otherwise it is the
+/// context that came with the request that is being served, unchanged.
 pub fn current() -> Option<TraceContext> {
     let carried = CARRIED.with_borrow(Clone::clone);
     match otel::current() {
         Some(span) => {
-            // The span is of our own making; what applications carry along still came from afar.
+            // The span is ours, but the baggage still comes from the remote application.
             let baggage = carried.as_ref().and_then(TraceContext::baggage);
             TraceContext::new(span.parent(), span.state(), span.baggage().or(baggage))
         }
@@ -32,15 +32,15 @@ pub fn current() -> Option<TraceContext> {
     }
 }
 
-/// The trace of the current span, with feature `opentelemetry` and a subscriber that exports; `None`
-/// otherwise, also where a request named a trace.
+/// The trace context of the current span. `None` without feature `opentelemetry` or without a subscriber that
+/// exports spans, even if the request named a trace.
 pub fn span_identity() -> Option<TraceContext> {
     otel::current()
 }
 
-/// Runs a future as work for this trace: what it sends while it is polled belongs to it.
+/// Runs a future with this trace context: messages that it sends while it is polled belong to the trace.
 ///
-/// Tasks that it spawns are on their own.
+/// Tasks that the future spawns do not inherit the context.
 pub fn with_trace_context<F: Future>(context: TraceContext, future: F) -> WithTraceContext<F> {
     WithTraceContext {
         context: Some(context),
@@ -49,7 +49,7 @@ pub fn with_trace_context<F: Future>(context: TraceContext, future: F) -> WithTr
 }
 
 pin_project_lite::pin_project! {
-    /// A future that runs as work for a trace; see [`with_trace_context`].
+    /// A future that runs with a trace context; see [`with_trace_context`].
     #[derive(Debug)]
     pub struct WithTraceContext<F> {
         context: Option<TraceContext>,
@@ -63,7 +63,7 @@ impl<F: Future> Future for WithTraceContext<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        // Swapped in and out, so that nothing is cloned however often it is polled.
+        // Swapped in and out, so that nothing is cloned however often the future is polled.
         let swap = Swap { slot: this.context };
         CARRIED.with_borrow_mut(|carried| std::mem::swap(carried, swap.slot));
         let poll = this.future.poll(cx);
@@ -72,7 +72,7 @@ impl<F: Future> Future for WithTraceContext<F> {
     }
 }
 
-/// Swaps back, also when the future panics.
+/// Swaps the context back when it is dropped, even if the future panics.
 struct Swap<'a> {
     slot: &'a mut Option<TraceContext>,
 }

@@ -1,8 +1,7 @@
-//! Traces of Model Context Protocol calls: where they come from, where they go on, and what is said
-//! of them.
+//! Traces of Model Context Protocol calls: reading trace context from requests, passing it on, and recording spans.
 //!
-//! Servers and clients use this crate; programs rarely do. It holds three things: the trace that
-//! the current work belongs to ([`current`], [`with_trace_context`]), the spans of both sides by the conventions
+//! Servers and clients use this crate; programs rarely do. It has three parts: the trace context of the
+//! current work ([`current`], [`with_trace_context`]), the spans of both sides by the conventions
 //! of OpenTelemetry ([`Operation`]), and, with feature `opentelemetry`, the conversion between
 //! these and OpenTelemetry's own contexts.
 //!

@@ -1,4 +1,4 @@
-//! Without OpenTelemetry there is nothing to join with.
+//! Replaces `otel` if the feature `opentelemetry` is off.
 
 use tracing::Span;
 use turnbuckle_protocol::TraceContext;
@@ -8,5 +8,5 @@ pub(crate) fn current() -> Option<TraceContext> {
     None
 }
 
-/// Makes a span a child of one elsewhere.
+/// Makes a remote span the parent of a span.
 pub(crate) fn set_parent(_span: &Span, _remote: &TraceContext) {}

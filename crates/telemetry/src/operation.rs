@@ -1,32 +1,31 @@
 //! One call as a span, by the conventions of OpenTelemetry for the protocol.
 //!
-//! The names of fields are those of the conventions; `otel.name`, `otel.kind` and
-//! `otel.status_code` are what `tracing-opentelemetry` reads. A subscriber that prints shows them
-//! as they are.
+//! The fields have the names of the conventions; `tracing-opentelemetry` reads `otel.name`, `otel.kind` and
+//! `otel.status_code`. A subscriber that prints spans shows these fields unchanged.
 
 use tracing::{Level, Span, field::Empty};
 use turnbuckle_protocol::{Revision, TraceContext};
 
 use crate::otel;
 
-/// Where spans are filtered by: `RUST_LOG=turnbuckle::mcp=info`.
+/// The target of the spans, for filters: `RUST_LOG=turnbuckle::mcp=info`.
 const TARGET: &str = "turnbuckle::mcp";
 
-/// Whether a subscriber wants spans. It costs one check of a flag if not.
+/// Whether a subscriber wants spans. If not, this costs one check of a flag.
 pub fn are_spans_wanted() -> bool {
     tracing::span_enabled!(target: "turnbuckle::mcp", Level::INFO)
 }
 
-/// Which end of a call.
+/// A side of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The one that calls.
+    /// The side that calls.
     Client,
-    /// The one that is called.
+    /// The side that is called.
     Server,
 }
 
-/// What a call is about.
+/// The tool, prompt or resource of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target<'a> {
     /// A tool, by its name.
@@ -35,12 +34,12 @@ pub enum Target<'a> {
     Prompt(&'a str),
     /// A resource, by its URI.
     Resource(&'a str),
-    /// Nothing that has a name.
+    /// A method that refers to none of these.
     None,
 }
 
 impl<'a> Target<'a> {
-    /// What a method is about, given what it names.
+    /// The target of a call of this method, given the name in its parameters.
     pub fn of(method: &str, name: &'a str) -> Self {
         match method {
             "tools/call" => Self::Tool(name),
@@ -51,16 +50,16 @@ impl<'a> Target<'a> {
     }
 }
 
-/// One call, as its span describes it.
+/// The data of one call that its span records.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation<'a> {
-    /// Which end this is.
+    /// The side that records this span.
     pub side: Side,
     /// The method.
     pub method: &'a str,
-    /// What it is about.
+    /// The tool, prompt or resource that is called.
     pub target: Target<'a>,
-    /// The revision that is spoken.
+    /// The revision of the connection or request.
     pub revision: Revision,
     /// The session, where there is one.
     pub session: Option<&'a str>,
@@ -69,8 +68,8 @@ pub struct Operation<'a> {
 }
 
 impl Operation<'_> {
-    /// Opens the span, as a child of one at the other end if that is known. Disabled spans cost
-    /// nothing further.
+    /// Opens the span, as a child of the remote span if `remote` is given. If spans are disabled, this does nothing
+    /// further.
     pub fn span(&self, remote: Option<&TraceContext>) -> Span {
         let span = tracing::info_span!(
             target: TARGET,
@@ -120,7 +119,7 @@ impl Operation<'_> {
     }
 }
 
-/// Says where the span comes from, for those who print and for those who export.
+/// Records the remote parent of a span: for exporters, and as fields for subscribers that print.
 fn join(span: &Span, remote: &TraceContext) {
     otel::set_parent(span, remote);
     if let Some(parent) = remote.parent() {

@@ -1,8 +1,7 @@
-//! Between trace context on the wire and contexts of OpenTelemetry.
+//! Conversion between trace context on the wire and contexts of OpenTelemetry.
 //!
-//! All of it goes through the spans of `tracing`: a program that has the layer of
-//! `tracing-opentelemetry` in its subscriber gets traces, one that has not gets none and pays
-//! nothing for it.
+//! All of it uses the spans of `tracing`: a program with the layer of `tracing-opentelemetry` in its
+//! subscriber gets traces; a program without it gets none, at no cost.
 
 use opentelemetry::{
     Context,
@@ -31,7 +30,7 @@ pub(crate) fn current() -> Option<TraceContext> {
     TraceContext::new(Some(parent), state, None)
 }
 
-/// Makes a span a child of one elsewhere.
+/// Makes a remote span the parent of a span.
 pub(crate) fn set_parent(span: &Span, remote: &TraceContext) {
     let Some(parent) = remote.parent() else {
         return;

@@ -1,8 +1,8 @@
-//! How a call ended, on its span.
+//! Recording how a call ended, on its span.
 
 use tracing::Span;
 
-/// The call ended with an error of the protocol.
+/// Records that the call ended with a JSON-RPC error.
 pub fn record_error(span: &Span, code: i64, message: &str) {
     span.record("error.type", tracing::field::display(code));
     span.record("rpc.response.status_code", tracing::field::display(code));
@@ -10,7 +10,7 @@ pub fn record_error(span: &Span, code: i64, message: &str) {
     span.record("otel.status_description", message);
 }
 
-/// The tool ran and failed: a result like any other on the wire, which traces must not count as
+/// Records that the tool ran and failed. On the wire this is a result like any other, but traces must not count it as
 /// a success.
 pub fn record_tool_error(span: &Span) {
     span.record("error.type", "tool_error");

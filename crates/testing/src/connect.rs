@@ -1,4 +1,4 @@
-//! A client and a server in one process, with every handler that asks [run again](crate::reenter).
+//! A client and a server in one process, where every handler that asks is [run again](crate::reenter).
 
 use turnbuckle_client::{Client, ConnectError, Connection};
 use turnbuckle_protocol::Revision;
@@ -6,10 +6,10 @@ use turnbuckle_server::LiveServer;
 
 use crate::reenter;
 
-/// Connects a plain client to a server. The revision is detected as over a pipe.
+/// Connects a plain client to a server. The client detects the revision, as it does over stdio.
 ///
 /// # Errors
-/// What a client gets when the server does not answer as it should.
+/// If the server does not answer as the protocol requires.
 pub async fn connect(server: &LiveServer) -> Result<Connection, ConnectError> {
     connect_with(
         server,
@@ -21,7 +21,7 @@ pub async fn connect(server: &LiveServer) -> Result<Connection, ConnectError> {
 /// Connects a plain client that speaks only this revision.
 ///
 /// # Errors
-/// What a client gets when the server does not answer as it should.
+/// If the server does not answer as the protocol requires.
 pub async fn connect_at(
     server: &LiveServer,
     revision: Revision,
@@ -32,7 +32,7 @@ pub async fn connect_at(
 /// Connects your own client, with its handlers and settings.
 ///
 /// # Errors
-/// What a client gets when the server does not answer as it should.
+/// If the server does not answer as the protocol requires.
 pub async fn connect_with(
     server: &LiveServer,
     client: &Client,

@@ -1,4 +1,4 @@
-//! One test body, every revision.
+//! One test body for every revision.
 
 use std::future::Future;
 
@@ -8,12 +8,12 @@ use turnbuckle_server::Server;
 
 use crate::plain_client;
 
-/// Declares tests that run at every revision: one body, a `#[test]` for each.
+/// Declares tests that run at every revision: one body, and a `#[test]` for each revision.
 ///
-/// The body gets a client that speaks the revision, connected to the server that the expression
-/// gives. Each test is a module with a test for each revision, so a failure names its revision.
-/// Handlers that ask are [run again](crate::reenter()) at each pause; one that asks something else
-/// then fails the test.
+/// The body gets a client that speaks the revision and is connected to the server that the expression
+/// gives. Each test becomes a module with a test for each revision, so a failure names its revision.
+/// Handlers that ask are [run again](crate::reenter()) at each pause; a test fails if a handler then
+/// asks something else.
 ///
 /// ```
 /// use turnbuckle_server::{Server, Tool};
@@ -32,7 +32,7 @@ use crate::plain_client;
 /// # fn main() {}
 /// ```
 ///
-/// A client that is to answer what handlers ask is given `Answers`:
+/// To answer questions of handlers, give the client `Answers`:
 /// `async fn books(client = booking(), answering = helpful())`.
 #[macro_export]
 macro_rules! every_revision {
@@ -59,7 +59,7 @@ macro_rules! every_revision {
     };
 }
 
-/// The tests of one body: a `#[test]` for each row of a revision.
+/// The tests of one body: a `#[test]` for each revision.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __revision_tests {
@@ -73,11 +73,10 @@ macro_rules! __revision_tests {
     };
 }
 
-/// Runs a test body with a client of this revision, connected to this server. What
-/// [`every_revision!`] calls.
+/// Runs a test body with a client of this revision, connected to this server. [`every_revision!`] calls it.
 ///
 /// # Panics
-/// If the server cannot be set up or does not answer: it is a test.
+/// If the server cannot be set up or does not answer, so that the test fails.
 pub fn run_at<F: Future<Output = ()>>(
     revision: Revision,
     server: Server,
@@ -86,12 +85,11 @@ pub fn run_at<F: Future<Output = ()>>(
     run_as(&plain_client(revision), revision, server, body);
 }
 
-/// Runs a test body with this client, which speaks this revision and no other, connected to this
-/// server.
+/// Runs a test body with this client, connected to this server. The client speaks only this revision.
 ///
 /// # Panics
-/// If the server cannot be set up or does not answer, and if a handler asks something else when it
-/// is run again: it is a test.
+/// If the server cannot be set up or does not answer, or if a handler asks something else when it is
+/// run again, so that the test fails.
 pub fn run_as<F: Future<Output = ()>>(
     client: &Client,
     revision: Revision,

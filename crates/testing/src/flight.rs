@@ -1,10 +1,10 @@
-//! Calls under way that may ask, and what to do with each answer of the server.
+//! Calls under way in which the server may ask, and what to do with each answer of the server.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-/// The methods in whose middle a server may ask.
+/// The methods during which a server may ask.
 const ASKING: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -13,19 +13,19 @@ const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// What to do with a message of the server.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next {
-    /// The client gets this.
+    /// Pass this message to the client.
     Deliver(Value),
-    /// The server gets this, and the client hears nothing yet.
+    /// Send this message to the server, and nothing to the client yet.
     Send(Value),
-    /// The client gets this, and the test should fail because of that.
+    /// Pass this message to the client, and fail the test for this reason.
     Differs(Value, String),
 }
 
-/// The calls under way, by the id the server knows them by.
+/// The calls under way, by the id that the server knows.
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
     open: HashMap<String, Flight>,
-    /// What the client was asked, by the state it got with the questions.
+    /// The questions that the client was asked, by the `requestState` that came with them.
     asked: HashMap<String, Value>,
     sent: u64,
 }
@@ -35,14 +35,14 @@ pub(crate) struct Flights {
 struct Flight {
     /// The request as the client sent it, with its id.
     request: Value,
-    /// Answers of the client that the server has not got yet.
+    /// Answers of the client that have not been sent to the server yet.
     later: Map<String, Value>,
-    /// What the server asked before it was asked the same again.
+    /// The questions of the server before the call was sent again without answers.
     expected: Option<Value>,
 }
 
 impl Flights {
-    /// Notes a message of the client. Another one, if that is to be sent instead.
+    /// Notes a message of the client. Returns another message if that is to be sent instead.
     pub(crate) fn take_off(&mut self, message: Value) -> Option<Value> {
         let method = message["method"].as_str().unwrap_or_default();
         if method == "notifications/cancelled" {
@@ -66,8 +66,8 @@ impl Flights {
         first
     }
 
-    /// The answers to what the client was asked, which may come one at a time. What it answers
-    /// besides is for the server to judge.
+    /// The answers in `params` to the questions that the client was asked. Other answers are left for the server to
+    /// check.
     fn asked_answers(&self, params: &Value) -> Map<String, Value> {
         let state = params["requestState"].as_str().unwrap_or_default();
         let Some(asked) = self.asked.get(state) else {
@@ -79,7 +79,7 @@ impl Flights {
         answers
     }
 
-    /// A call is known to the server by another id once it was sent again.
+    /// A cancellation with the id under which the server knows the call, if the call was sent again.
     fn cancel(&self, mut message: Value) -> Option<Value> {
         let id = &message["params"]["requestId"];
         let known = self
@@ -91,7 +91,7 @@ impl Flights {
         Some(message)
     }
 
-    /// What to do with a message of the server; `None` if it does not belong to our requests.
+    /// Decides what to do with a message of the server; `None` if it does not answer one of our requests.
     pub(crate) fn land(&mut self, message: Value) -> Option<Next> {
         message.get("method").is_none().then_some(())?;
         let flight = self.open.remove(&key(message.get("id")?))?;
@@ -119,10 +119,10 @@ impl Flights {
         })
     }
 
-    /// The handler asked the same: the next answer is handed over, or the question.
+    /// The handler asked the same questions: sends the next answer to the server, or the questions to the client.
     fn go_on(&mut self, mut flight: Flight, message: Value) -> Next {
         flight.expected = None;
-        // Of what is left, only what is still asked for.
+        // Of the remaining answers, only those that are still asked for.
         let asked = &message["result"]["inputRequests"];
         flight.later.retain(|key, _| asked.get(key).is_some());
         if flight.later.is_empty() {
@@ -146,13 +146,13 @@ impl Flights {
 }
 
 impl Flight {
-    /// The server's message as an answer to what the client sent.
+    /// The server's message as the answer to the client's request.
     fn answer(&self, mut message: Value) -> Value {
         message["id"] = self.request["id"].clone();
         message
     }
 
-    /// The request with the state that the server gave, and no answers.
+    /// The request with the state from the server, and without answers.
     fn retry(&self, message: &Value) -> Value {
         let mut request = self.request.clone();
         let state = message["result"].get("requestState").cloned();
@@ -183,7 +183,7 @@ impl Flight {
     }
 }
 
-/// The message with the first of these answers and without the others.
+/// The message with the first of these answers only. That answer is removed from `answers`.
 fn with_first(message: &Value, answers: &mut Map<String, Value>) -> Value {
     let mut message = message.clone();
     let first = answers.keys().next().cloned();

@@ -1,13 +1,13 @@
-//! Test Model Context Protocol servers and clients in process, at every revision.
+//! Test servers and clients of the Model Context Protocol in process, at every revision.
 //!
 //! | to | use |
 //! |---|---|
 //! | run one test body at all five revisions | [`every_revision!`] |
 //! | connect a client to a server in memory | [`connect`], [`connect_at`] |
-//! | prove that handlers ask the same when they run again | all of these; [`reenter`] by itself |
+//! | prove that handlers ask the same questions when they run again | all of these; [`reenter`] by itself |
 //! | see every message that passed | [`Recorded`] |
-//! | hold a server to a transcript | [`Transcript`] |
-//! | find out what a bad network does to a server | `sim`, with the feature of that name |
+//! | compare a server with a transcript | [`Transcript`] |
+//! | see how a server copes with a bad network | `sim`, with the feature of that name |
 //!
 //! Nothing here leaves this machine or waits for real time.
 

@@ -1,4 +1,4 @@
-//! Every message that passed between a client and a server, as data.
+//! Records every message between a client and a server, as data.
 
 use std::{fmt, sync::Arc};
 
@@ -43,7 +43,8 @@ impl Recorded {
 }
 
 impl fmt::Display for Recorded {
-    /// As a [`Transcript`](crate::Transcript): `>` what the client sent, `<` what the server did.
+    /// Writes the form of a [`Transcript`](crate::Transcript): `>` before messages of the client, `<` before
+    /// those of the server.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for line in self.lines() {
             let mark = match line.from {
@@ -56,7 +57,7 @@ impl fmt::Display for Recorded {
     }
 }
 
-/// An in-process connection to a server, with a record of all that passes.
+/// Opens an in-process connection to a server, and records all its messages.
 ///
 /// Must be called inside a runtime.
 pub fn record(server: &LiveServer) -> (Duplex, Recorded) {
@@ -78,7 +79,7 @@ pub fn record(server: &LiveServer) -> (Duplex, Recorded) {
     (near, recorded)
 }
 
-/// Passes lines on until one end is gone.
+/// Passes on lines until one end is closed.
 async fn pass(
     from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
@@ -94,6 +95,6 @@ async fn pass(
         }
         line.clear();
     }
-    // The other end learns that this was all.
+    // Tells the other end that no more lines come.
     let _ = to.shutdown().await;
 }

@@ -1,9 +1,9 @@
-//! Handlers that ask are run again at every pause, to prove that they ask the same.
+//! Runs handlers that ask again at every pause, to prove that they ask the same questions.
 //!
-//! With a client of 2026-07-28 a handler that asks is dropped and later run again, perhaps on
-//! another machine. What it asks must not depend on when or where it runs. So a relay between the
-//! client and the server sends each call again without an answer before the client sees the
-//! question, and passes answers on one at a time. Everything else is relayed unchanged.
+//! With a client of 2026-07-28, a handler that asks is dropped and later run again, perhaps on another
+//! machine. Its questions must not depend on when or where it runs. So a relay between the client and
+//! the server sends each call again without an answer before the client sees the question, and passes
+//! on answers one at a time. Everything else is relayed unchanged.
 
 use std::{fmt, sync::Arc};
 
@@ -21,15 +21,14 @@ use crate::flight::{Flights, Next};
 /// Lines on their way to the server: more than a test has calls at one time.
 const QUEUE: usize = 1024;
 
-/// What the server may be sent.
+/// A message for the task that writes to the server.
 enum Outgoing {
     Line(String),
-    /// The client has said all it had to say.
+    /// The client has closed its side.
     End,
 }
 
-/// The handlers that asked something else when they ran again. Cheap to clone; all clones see the
-/// same.
+/// The handlers that asked something else when they ran again. Cheap to clone; all clones share the list.
 #[derive(Clone, Debug, Default)]
 pub struct Differences(Arc<Mutex<Vec<String>>>);
 
@@ -42,7 +41,7 @@ impl Differences {
     /// Asserts that every handler asked the same questions each time it ran.
     ///
     /// # Panics
-    /// If one did not.
+    /// If a handler asked different questions.
     #[track_caller]
     pub fn assert_none(&self) {
         assert!(self.list().is_empty(), "{self}");
@@ -60,8 +59,8 @@ impl fmt::Display for Differences {
     }
 }
 
-/// An in-process connection to a server on which every handler that asks is run again at each
-/// pause, and gets its answers one at a time. A call whose handler asks something else then fails.
+/// Opens an in-process connection to a server on which every handler that asks is run again at each pause, and
+/// gets its answers one at a time. If a handler asks something else, its call fails.
 ///
 /// [`connect`](crate::connect) and [`every_revision!`](crate::every_revision) use it; `every_revision!`
 /// also fails the test. Must be called inside a runtime.
@@ -100,11 +99,11 @@ async fn write(mut queue: mpsc::Receiver<Outgoing>, mut server: impl AsyncWrite 
             break;
         }
     }
-    // The server learns that this was all.
+    // Tells the server that no more lines come.
     let _ = server.shutdown().await;
 }
 
-/// From the client to the server.
+/// Passes on messages from the client to the server.
 async fn outward(
     client: impl AsyncRead + Unpin,
     server: mpsc::Sender<Outgoing>,
@@ -130,7 +129,7 @@ async fn outward(
     let _ = server.send(Outgoing::End).await;
 }
 
-/// From the server to the client, or back to the server.
+/// Passes on messages from the server to the client, or sends calls to the server again.
 struct Inward {
     to_server: mpsc::Sender<Outgoing>,
     flights: Arc<Mutex<Flights>>,
@@ -157,7 +156,7 @@ impl Inward {
                     client.write_all(text(&message).as_bytes()).await
                 }
                 Some(Next::Send(message)) => {
-                    // If the server accepts nothing more, it tells the client itself.
+                    // If the server accepts no more messages, it tells the client itself.
                     let _ = self.to_server.send(Outgoing::Line(text(&message))).await;
                     Ok(())
                 }

@@ -1,4 +1,4 @@
-//! Transcripts: what a client sends and what a server must say, as text.
+//! Transcripts: messages that a client sends and answers that a server must give, as text.
 
 use std::{fmt::Write as _, str::FromStr, time::Duration};
 
@@ -8,8 +8,7 @@ use turnbuckle_server::LiveServer;
 
 use crate::{Line, Side};
 
-/// How long a server may take for one line. Far more than any test needs: it only keeps a test
-/// that would hang from hanging.
+/// How long a server may take for one line. This is far more than any test needs: it only ends a test that would hang.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// The string that matches any value.
@@ -50,7 +49,7 @@ pub struct TranscriptError {
     pub problem: String,
 }
 
-/// A server that said something else.
+/// A server's message that differs from the transcript.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("after {after} lines the server said\n  {said}\ninstead of\n  {expected}{}", .at.as_ref().map(|at| format!("\nthey differ at {at}")).unwrap_or_default())]
 pub struct Mismatch {
@@ -92,8 +91,7 @@ impl FromStr for Transcript {
 }
 
 impl Transcript {
-    /// Sends the client's messages over one connection, and compares what the server says with the
-    /// transcript.
+    /// Sends the client's messages over one connection, and compares the server's messages with the transcript.
     ///
     /// # Errors
     /// [`Mismatch`]: the first message that differs from the transcript.
@@ -125,7 +123,7 @@ impl Transcript {
         self.then_silence(writer, reader).await
     }
 
-    /// Nothing more may come: what a server says beyond its part is a mistake too.
+    /// Checks that the server sends nothing more: a message beyond the transcript is a mistake too.
     async fn then_silence(
         &self,
         mut writer: impl AsyncWrite + Unpin,
@@ -147,7 +145,7 @@ impl Transcript {
     }
 }
 
-/// Whether `heard` is what was expected; else `at` points to the first difference.
+/// Whether `heard` matches what was expected. If not, `at` points to the first difference.
 fn agrees(expected: &Value, heard: &Value, at: &mut String) -> bool {
     match (expected, heard) {
         (Value::String(text), _) if text == ANYTHING => true,

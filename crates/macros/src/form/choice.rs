@@ -138,7 +138,7 @@ fn implementation(root: &Path, input: &DeriveInput, choices: &[Choice]) -> Token
     let values: Vec<_> = choices.iter().map(|choice| &choice.value).collect();
     let variants: Vec<_> = choices.iter().map(|choice| &choice.ident).collect();
     let titles = choices.iter().map(|choice| optional(choice.title.as_ref()));
-    // After a mistake there are no choices here, and the variants go to the last arm.
+    // After a mistake there are no choices here, and the last arm matches all variants.
     let last = choices
         .is_empty()
         .then(|| quote!(_ => ::core::unreachable!(),));

@@ -43,7 +43,7 @@ impl Field {
         }
     }
 
-    /// The name that clients see; none if they never do.
+    /// The name that clients see; `None` if the field is not part of the form.
     pub(super) fn name(&self) -> Option<&str> {
         (!self.serde.is_skipped).then_some(&*self.name)
     }
@@ -87,7 +87,7 @@ impl Field {
         }
     }
 
-    /// Takes the field out of `filled`.
+    /// Takes the field's value out of `filled`.
     pub(super) fn value(&self, root: &Path) -> TokenStream {
         let (ident, ty, name) = (&self.ident, &self.ty, &self.name);
         if self.serde.is_skipped {
@@ -106,7 +106,7 @@ impl Field {
     }
 }
 
-/// A text that may not be there, as an expression.
+/// An optional text as an expression.
 pub(super) fn optional<T: quote::ToTokens>(text: Option<&T>) -> TokenStream {
     text.map_or_else(
         || quote!(::core::option::Option::None),

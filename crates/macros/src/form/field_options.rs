@@ -20,7 +20,7 @@ pub(super) const OPTIONS: [&str; 11] = [
     "max_items",
 ];
 
-/// The formats of text, and the words for them in our types.
+/// The formats of text, with their names in our types.
 const FORMATS: [(&str, &str); 4] = [
     ("email", "Email"),
     ("uri", "Uri"),
@@ -34,7 +34,7 @@ pub(super) struct Set<T> {
     pub(super) span: Span,
 }
 
-/// What `#[form(…)]` says of a field.
+/// The options in `#[form(…)]` on a field.
 #[derive(Default)]
 pub(super) struct FieldOptions {
     pub(super) title: Option<Expr>,

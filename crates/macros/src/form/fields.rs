@@ -31,7 +31,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let (impl_generics, type_generics, conditions) = input.generics.split_for_impl();
     let (errors, schema, value) = match mistakes.into_compile_errors() {
         None => (None, schema(root, &fields), value(root, &fields)),
-        // It still counts as a form, so that the code that asks it still compiles.
+        // The type still implements `Form`, so that code that asks with it still compiles.
         Some(errors) => {
             let unreachable = quote!(::core::unreachable!());
             (Some(errors), unreachable.clone(), unreachable)
@@ -59,7 +59,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     }
 }
 
-/// What the attributes of the struct say.
+/// The attributes of the struct itself.
 pub(super) struct Whole {
     pub(super) root: Path,
     pub(super) rename_all: Rule,
@@ -145,7 +145,7 @@ fn check_names(fields: &[Field], mistakes: &mut Mistakes) {
     }
 }
 
-/// The form is made once.
+/// The function that builds the form, once.
 fn schema(root: &Path, fields: &[Field]) -> TokenStream {
     let fields = fields.iter().map(|field| field.schema(root));
     quote! {

@@ -6,7 +6,7 @@ use syn::{Expr, Ident, Path, Type};
 
 use super::field_options::{FieldOptions, Set};
 
-/// The calls that set the limits of `field`, and the claims that they agree with each other.
+/// The calls that set the limits of `field`, and assertions that they agree with each other.
 pub(super) fn calls(root: &Path, ty: &Type, options: &FieldOptions) -> TokenStream {
     let limit = quote!(#root::__private::form_limit);
     let mut calls: TokenStream = [
@@ -28,16 +28,16 @@ pub(super) fn calls(root: &Path, ty: &Type, options: &FieldOptions) -> TokenStre
     calls
 }
 
-/// A lower and an upper limit of one sort, and what the default measures by it.
+/// A lower and an upper limit of one kind, and the measure of the default that must lie between them.
 struct Bounds<'a> {
     /// The trait of the fields that have such limits.
     of: &'static str,
-    /// What the limits are.
+    /// The type of the limits.
     ty: TokenStream,
     least: (&'static str, Option<&'a Set<Expr>>),
     most: (&'static str, Option<&'a Set<Expr>>),
     default: Option<(TokenStream, Span)>,
-    /// What to say if the three are not in order.
+    /// The error messages if the three are not in order.
     otherwise: [&'static str; 3],
 }
 
@@ -99,7 +99,7 @@ fn count(options: &FieldOptions) -> Bounds<'_> {
 }
 
 impl Bounds<'_> {
-    /// The limits in a block of their own, where they are constants.
+    /// The calls, in a block in which the limits are constants.
     fn calls(&self, limit: &TokenStream) -> TokenStream {
         if self.least.1.is_none() && self.most.1.is_none() {
             return TokenStream::new();
@@ -129,7 +129,7 @@ impl Bounds<'_> {
         })
     }
 
-    /// Claims the order of the constants that are there.
+    /// Asserts the order of the constants that are given.
     fn claims(&self) -> TokenStream {
         let (least, most) = (self.least.1, self.most.1);
         let default = self.default.as_ref().map(|(_, span)| *span);
@@ -145,7 +145,7 @@ impl Bounds<'_> {
     }
 }
 
-/// Asserts that one constant is not more than another. NaN fails it too.
+/// Asserts that one constant is not greater than another. NaN fails the assertion too.
 fn claim(less: &str, more: &str, span: Span, otherwise: &str) -> TokenStream {
     let (less, more) = (Ident::new(less, span), Ident::new(more, span));
     quote_spanned! {span=>

@@ -1,7 +1,7 @@
-//! `#[derive(Form)]` and `#[derive(Choice)]`: what people are asked to fill in, from Rust types.
+//! `#[derive(Form)]` and `#[derive(Choice)]`: forms for users to fill in, made from Rust types.
 //!
-//! What a form cannot say is found here if the tokens show it, and else by the compiler: each
-//! limit is a call of a trait that only the right kind of field has.
+//! Mistakes that the tokens show are reported here, and the compiler finds the rest: each limit is
+//! a call of a trait that only fields of the right kind implement.
 
 mod choice;
 mod field;

@@ -1,10 +1,10 @@
-//! `rename_all`: how the names of fields and variants are written, by the rules of serde.
+//! `rename_all`: how the names of fields and variants are written, with the rules of serde.
 
 use syn::LitStr;
 
 use crate::nearest::nearest;
 
-/// The rules, by the word that names them.
+/// The rules, by their names in attributes.
 const RULES: [(&str, Rule); 8] = [
     ("lowercase", Rule::Lower),
     ("UPPERCASE", Rule::Upper),
@@ -49,7 +49,7 @@ impl Rule {
             })
     }
 
-    /// Of a field, which Rust writes in `snake_case`.
+    /// Applies the rule to a field, which Rust writes in `snake_case`.
     pub(crate) fn field(self, name: &str) -> String {
         match self {
             Self::AsWritten | Self::Lower | Self::Snake => name.to_owned(),
@@ -61,7 +61,7 @@ impl Rule {
         }
     }
 
-    /// Of a variant, which Rust writes in `PascalCase`.
+    /// Applies the rule to a variant, which Rust writes in `PascalCase`.
     pub(crate) fn variant(self, name: &str) -> String {
         match self {
             Self::AsWritten | Self::Pascal => name.to_owned(),

@@ -1,4 +1,4 @@
-//! What `#[serde(…)]` says of a field, a variant or the whole: the same in a form.
+//! Options in `#[serde(…)]` on a field, a variant or the whole type, which hold for the form too.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,7 +7,7 @@ use syn::{Attribute, LitStr, Path, Token, meta::ParseNestedMeta};
 use super::rename::Rule;
 use crate::mistakes::Mistakes;
 
-/// What changes how a value is read in ways that a form has no part in.
+/// Options that change how a value is read in ways that forms do not support.
 const UNREADABLE: [&str; 9] = [
     "flatten",
     "with",
@@ -20,12 +20,12 @@ const UNREADABLE: [&str; 9] = [
     "other",
 ];
 
-/// What was said with `#[serde(…)]` and the options that `#[form(…)]` shares with it.
+/// The options from `#[serde(…)]`, and those that `#[form(…)]` shares with it.
 #[derive(Default)]
 pub(super) struct SerdeOptions {
     pub(super) rename: Option<String>,
     pub(super) rename_all: Rule,
-    /// The value for a field that was left empty, as an expression.
+    /// The value of a field that the user leaves empty, as an expression.
     pub(super) default: Option<TokenStream>,
     pub(super) is_skipped: bool,
 }
@@ -61,7 +61,7 @@ impl SerdeOptions {
         } else if meta.path.is_ident("skip") || meta.path.is_ident("skip_deserializing") {
             self.is_skipped = true;
         } else {
-            // The value of any other option, whatever its shape: it is about writing.
+            // Skips the value of any other option, whatever its form: these options are about serializing.
             while !meta.input.is_empty() && !meta.input.peek(Token![,]) {
                 meta.input.parse::<proc_macro2::TokenTree>()?;
             }

@@ -1,4 +1,4 @@
-//! Checks what passes between a client and a server against the rules that hold everywhere.
+//! Checks the messages between a client and a server against rules that hold for every server.
 
 use std::{
     collections::BTreeMap,
@@ -12,10 +12,10 @@ use turnbuckle_client::{Direction, WireMessage};
 
 use super::SimulationRun;
 
-/// What is looked at of a message. The rest, which may be large, is skipped.
+/// The parts of a message that are checked. The rest, which may be large, is skipped.
 #[derive(Deserialize)]
 struct Head {
-    /// `None` also where it is null: an error about a message whose id could not be read.
+    /// `None` also if it is null: an error about a message whose id could not be read.
     id: Option<Value>,
     method: Option<String>,
     params: Option<HeadParams>,
@@ -38,7 +38,7 @@ pub struct Audit {
     run: SimulationRun,
     number: u64,
     may_repeat_answers: bool,
-    /// What each end has asked: first the client, then the server.
+    /// The requests of each end: first the client's, then the server's.
     asked: Mutex<[Requests; 2]>,
 }
 
@@ -46,23 +46,23 @@ pub struct Audit {
 #[derive(Default)]
 struct Requests {
     open: BTreeMap<String, Awaited>,
-    /// What was answered, and the hash of the message with the answer.
+    /// The answered requests, each with the hash of the message that answered it.
     answered: BTreeMap<String, u64>,
-    /// The same of the session before: what is sent again may be late.
+    /// The answered requests of the previous session: a repeated answer may arrive late.
     answered_before: BTreeMap<String, u64>,
-    /// What progress was reported last, by token.
+    /// The last reported progress, by token.
     tokens: BTreeMap<String, f64>,
 }
 
-/// A request without an answer so far.
+/// A request that has no answer yet.
 struct Awaited {
     method: String,
-    /// A request that was cancelled need not be answered. Its answer may be on its way already.
+    /// Whether the request was cancelled. It then needs no answer, but an answer may be on its way already.
     is_cancelled: bool,
 }
 
 impl Awaited {
-    /// A subscription is open until one side ends it.
+    /// Whether it needs an answer. A subscription is open until one side ends it.
     fn needs_answer(&self) -> bool {
         !self.is_cancelled && self.method != "subscriptions/listen"
     }
@@ -93,7 +93,7 @@ impl Audit {
         self
     }
 
-    /// How many requests, of both ends, need an answer and have none yet.
+    /// How many requests of both ends still need an answer.
     pub fn unanswered(&self) -> usize {
         let asked = self.asked.lock();
         asked.iter().flat_map(Requests::unanswered).count()
@@ -101,8 +101,8 @@ impl Audit {
 
     /// Reports each request that has no answer and was not cancelled.
     ///
-    /// Call it while the connection is open, on a network that is [calm](super::Network::calm), when the
-    /// answers had the time to arrive. The answer of a connection that was lost may be lost with it.
+    /// Call it while the connection is open, on a network that is [calm](super::Network::calm), after the answers
+    /// have had time to arrive. If a connection is lost, answers may be lost with it.
     pub fn all_answered(&self) {
         let asked = self.asked.lock();
         let ends = asked.iter().zip(["the client", "the server"]);
@@ -123,7 +123,7 @@ impl Audit {
         }
     }
 
-    /// Sees a message that passes.
+    /// Checks a message that passes.
     pub fn see(&self, passing: &WireMessage<'_>) {
         let (sender, way) = match passing.direction {
             Direction::Out => (0, "->"),
@@ -141,7 +141,7 @@ impl Audit {
                     self.one(sender, way, head, hash);
                 }
             }
-            // The last line before a cut may be half a message.
+            // The last line before a connection is cut may be half a message.
             Err(error) if error.is_eof() && passing.direction == Direction::In => {}
             Err(error) => self.problem(format_args!("{way} is not JSON: {error}")),
         }
@@ -149,7 +149,7 @@ impl Audit {
 
     fn one(&self, sender: usize, way: &str, head: Head, hash: u64) {
         let method = head.method.as_deref();
-        // Ids that are texts may have random parts.
+        // Ids that are strings may have random parts.
         let shown = head.id.as_ref().and_then(Value::as_u64).unwrap_or(0);
         let what = method.unwrap_or("answer");
         self.run
@@ -158,8 +158,8 @@ impl Audit {
         let params = head.params.unwrap_or_default();
         let mut asked = self.asked.lock();
         if method == Some("initialize") {
-            // A new session, in which the server counts anew. An earlier `initialize` was refused by HTTP itself,
-            // as that of Streamable HTTP is by a server of HTTP+SSE.
+            // A new session, in which the server counts from the start. An earlier `initialize` was refused by HTTP
+            // itself, as a server of HTTP+SSE refuses that of Streamable HTTP.
             asked[1 - sender].begin_session();
             asked[sender].cancel_method("initialize");
         }
@@ -211,7 +211,7 @@ impl Requests {
         }
     }
 
-    /// Forgets what was asked in the session before.
+    /// Starts a new session: the requests of the previous one are forgotten.
     fn begin_session(&mut self) {
         *self = Self {
             answered_before: std::mem::take(&mut self.answered),
@@ -219,7 +219,7 @@ impl Requests {
         };
     }
 
-    /// Whether this very message has answered the request already.
+    /// Whether this same message has already answered the request.
     fn is_answered_by(&self, id: &str, hash: u64) -> bool {
         let all = [&self.answered, &self.answered_before];
         all.iter().any(|answered| answered.get(id) == Some(&hash))
@@ -243,7 +243,7 @@ impl Requests {
         if self.answered.contains_key(&id) {
             return Some(format!("uses request id {id} again after it was answered"));
         }
-        // One that found no connection may be sent once more.
+        // A request that could not be sent may be sent again.
         let awaited = Awaited {
             method: method.to_owned(),
             is_cancelled: false,

@@ -1,10 +1,10 @@
-//! How bad the network is.
+//! The faults of the network.
 
 use std::time::Duration;
 
 use super::Random;
 
-/// How bad the network of a simulation is. Each connection draws its own share of it.
+/// How bad the network of a simulation is. The faults of each connection are drawn at random within these limits.
 ///
 /// ```
 /// use turnbuckle_testing::sim::Faults;
@@ -15,17 +15,17 @@ use super::Random;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Faults {
-    /// The longest that bytes are on their way.
+    /// The longest delay of bytes on their way.
     pub delay: Duration,
-    /// How many connections in a thousand are cut in the middle: both ends see an error, and bytes on
-    /// their way are lost.
+    /// How many connections in a thousand are cut in the middle: both ends see an error, and bytes on their way
+    /// are lost.
     pub cuts: u16,
-    /// How many in a thousand end without a word: nothing arrives any more, and the ends learn of it
-    /// only when the system gives the connection up after two minutes.
+    /// How many connections in a thousand become silent: nothing arrives any more, and the ends only notice
+    /// when the system gives up the connection after two minutes.
     pub half_open: u16,
-    /// How many in a thousand have an end that reads slowly.
+    /// How many connections in a thousand have an end that reads slowly.
     pub slow_readers: u16,
-    /// How many attempts in a thousand to connect are refused.
+    /// How many attempts to connect in a thousand are refused.
     pub refusals: u16,
 }
 
@@ -35,10 +35,10 @@ const DELAY: Duration = Duration::from_millis(40);
 /// When a system gives up a connection whose other end is silent.
 pub(super) const GIVEN_UP_AFTER: Duration = Duration::from_mins(2);
 
-/// A fault comes somewhere within the first bytes of a connection: handshakes, a few calls.
+/// A fault happens somewhere within these first bytes of a connection: handshakes, a few calls.
 const FAULT_WITHIN_BYTES: u64 = 6000;
 
-/// What a slow reader takes at a time, and how long it then pauses.
+/// How many bytes a slow reader takes at a time, and how long it then pauses.
 const SLOW_BYTES: u64 = 2000;
 const SLOW_PAUSE: Duration = Duration::from_millis(400);
 
@@ -78,7 +78,7 @@ impl Faults {
         self
     }
 
-    /// Sets how many connections in a thousand end without a word.
+    /// Sets how many connections in a thousand become silent.
     pub fn with_half_open(mut self, per_mille: u16) -> Self {
         self.half_open = per_mille;
         self
@@ -96,7 +96,7 @@ impl Faults {
         self
     }
 
-    /// What happens to one direction of a connection.
+    /// Draws the faults of one direction of a connection.
     pub(super) fn draw(&self, random: &mut Random) -> Fate {
         let fault = if random.chance(self.cuts) {
             Some(Fault::Cut)
@@ -122,13 +122,13 @@ pub(super) enum Fault {
     Silence,
 }
 
-/// What happens to one direction of a connection.
+/// The faults of one direction of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fate {
     /// The longest delay of its bytes.
     pub(super) delay: Duration,
-    /// After how many bytes, and what.
+    /// The fault, and after how many bytes it happens.
     pub(super) fault: Option<(u64, Fault)>,
-    /// What is read at a time, and the pause after it.
+    /// How many bytes are read at a time, and the pause after them.
     pub(super) slow: Option<(u64, Duration)>,
 }

@@ -1,9 +1,9 @@
-//! Deterministic simulation: a server and its clients on a network that fails, replayed by a number.
+//! Deterministic simulation: a server and its clients on a network that fails, reproducible from a seed.
 //!
 //! A simulation runs your handlers in the real server, with real clients and the real HTTP code, on a
 //! network in memory that delays, cuts and stalls connections, and on a clock that jumps to the next
-//! event. Everything that happens follows from a seed. A thousand seeds are a thousand different
-//! afternoons in production, and take seconds; one that fails is run again exactly, with `SIM_SEED`.
+//! event. Everything that happens follows from a seed. A thousand seeds give a thousand different runs and take
+//! seconds; `SIM_SEED` repeats a run that failed, exactly.
 //!
 //! ```
 //! use turnbuckle_client::Client;
@@ -31,27 +31,27 @@
 //!
 //! # What is checked
 //!
-//! - What your program asserts: a panic fails the run, also one in [`SimulationRun::spawn`].
-//! - The messages of [audited](SimulationRun::audited) clients: no second answer to a request, none to a request
-//!   that was not sent, no id used twice, progress that grows and belongs to a request. That no answer is
-//!   missing is checked where you say that all must be there: [`Audit::all_answered`].
+//! - Assertions in your program: a panic fails the run, also one in [`SimulationRun::spawn`].
+//! - The messages of [audited](SimulationRun::audited) clients: a request gets at most one answer, no answer
+//!   comes without a request, no id is used twice, and progress grows and belongs to a request. To check that no
+//!   answer is missing, call [`Audit::all_answered`] when all of them must have arrived.
 //! - That the program ends. Time is simulated, so an endless wait takes no real time and is noticed.
-//! - That no task goes on after the program has ended and dropped what it had.
+//! - That no task runs on after the program has ended and dropped everything.
 //!
 //! # What is simulated
 //!
 //! - The clock of tokio, which everything waits on, and the time of day that tasks and sealed states
 //!   carry.
-//! - Connections: bytes arrive in order, as TCP and pipes promise, and late; writes are taken in
-//!   part; a full window makes the writer wait; connections are cut, end without a word, or have an
+//! - Connections: bytes arrive late but in order, as TCP and pipes promise; writes are accepted in
+//!   parts; a full window makes the writer wait; connections are cut, become silent, or have an
 //!   end that reads slowly ([`Faults`]).
-//! - The order in which tasks run, as far as it depends on connections: an end that could go on has to
-//!   wait for its turn at random.
+//! - The order in which tasks run, as far as it depends on connections: an end that is ready may have to wait
+//!   for a random turn.
 //! - Crashes: [`SimulatedMachine::crash`].
 //!
-//! Not simulated: threads, files, processes, and random bytes of the operating system. Code of yours
-//! that reads the clock of the standard library or iterates over a `HashMap` may make two runs of one
-//! seed differ.
+//! Not simulated: threads, files, processes, and random bytes of the operating system. If your code
+//! reads the clock of the standard library or iterates over a `HashMap`, two runs of the same seed may
+//! differ.
 
 mod audit;
 mod faults;

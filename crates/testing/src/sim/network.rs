@@ -17,10 +17,10 @@ use super::{
     wire::{Breaker, End, connection},
 };
 
-/// Connections that wait to be accepted: what a system keeps by default.
+/// The number of connections that may wait to be accepted: the usual default of systems.
 const BACKLOG: usize = 128;
 
-/// The network of a simulation. Clones are the same network.
+/// The network of a simulation. Clones refer to the same network.
 #[derive(Clone)]
 pub struct Network(Arc<NetworkShared>);
 
@@ -81,7 +81,7 @@ impl Network {
             return Err(io::ErrorKind::ConnectionRefused.into());
         };
         let (client, server) = self.pair(name);
-        // Clients are other machines than the server: limits for each address hold for them.
+        // Clients are on other machines than the server, so limits per address apply to them.
         let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 4000);
         match listener.try_send((ByteStream::new(server), address)) {
             Ok(()) => Ok(client),
@@ -89,7 +89,7 @@ impl Network {
         }
     }
 
-    /// Two ends that are connected to each other: a pipe, as servers on stdio have it.
+    /// Creates two ends that are connected to each other: a pipe, like that of a server on stdio.
     pub fn pair(&self, name: &str) -> (End, End) {
         let mut state = self.0.state.lock();
         let state = &mut *state;
@@ -112,14 +112,13 @@ impl Network {
         }
     }
 
-    /// Takes the name of a server away: new connections are refused, and open ones are cut.
+    /// Removes a server's name: new connections are refused, and open ones are cut.
     pub fn unplug(&self, name: &str) {
         self.0.state.lock().listeners.remove(name);
         self.cut(name);
     }
 
-    /// Ends all faults: from now on the network only delays messages. Connections that were silent are
-    /// given up at once.
+    /// Ends all faults: from now on the network only delays messages. Silent connections are given up at once.
     pub fn calm(&self) {
         self.0.trace.note(format_args!("the network is calm"));
         let mut state = self.0.state.lock();
@@ -129,8 +128,8 @@ impl Network {
         }
     }
 
-    /// Whether bytes may be held up for longer than the delay: connections become silent, or an end reads
-    /// slowly. Otherwise each request is answered in time, or its connection ends with an error.
+    /// Whether bytes may be held up for longer than the delay, by a silent connection or a slow reader.
+    /// If not, each request is answered in time, or its connection ends with an error.
     pub fn may_stall(&self) -> bool {
         let faults = self.0.state.lock().faults;
         faults.half_open > 0 || faults.slow_readers > 0

@@ -15,35 +15,35 @@ impl Random {
         Self { state: seed }
     }
 
-    /// Begins a separate sequence, for a part of the simulation that runs concurrently.
+    /// Returns a new, separate sequence, for a part of the simulation that runs concurrently.
     pub fn fork(&mut self) -> Self {
         Self::new(self.number())
     }
 
-    /// Any number.
+    /// Returns any number.
     pub fn number(&mut self) -> u64 {
         let (number, state) = split_mix(self.state);
         self.state = state;
         number
     }
 
-    /// A number below `bound`; zero if the bound is zero.
+    /// Returns a number below `bound`, or zero if the bound is zero.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.number().checked_rem(bound).unwrap_or(0)
     }
 
-    /// True this many times out of a thousand.
+    /// Returns true in this many cases out of a thousand.
     pub fn chance(&mut self, per_mille: u16) -> bool {
         self.below(1000) < u64::from(per_mille)
     }
 
-    /// A time from zero up to this, in whole milliseconds.
+    /// Returns a time from zero to `longest`, in whole milliseconds.
     pub fn time(&mut self, longest: Duration) -> Duration {
         let millis = u64::try_from(longest.as_millis()).unwrap_or(u64::MAX);
         Duration::from_millis(self.below(millis.saturating_add(1)))
     }
 
-    /// One of these.
+    /// Picks one of the items.
     ///
     /// # Panics
     /// If the list is empty.

@@ -12,26 +12,26 @@ use turnbuckle_base::{jitter, wall_clock};
 
 use super::{Faults, SimulationRun};
 
-/// Seeds of a run for which no number is given: seconds, for a small program.
+/// The number of seeds by default. For a small program they take seconds.
 const SEEDS: u64 = 200;
 
-/// How long one run may take, in simulated time.
+/// How long one run may take by default, in simulated time.
 const LONGEST_RUN: Duration = Duration::from_hours(2);
 
-/// How long tasks may go on after the program has ended and dropped everything: as long as a
-/// connection that is silent, and a little more.
+/// How long tasks may run on after the program has ended and dropped everything: as long as a silent connection
+/// lasts, and a little more.
 const LONGEST_END: Duration = Duration::from_mins(5);
 
-/// When simulated days begin, since 1970: 2026-01-01.
+/// The start of simulated time, since 1970: 2026-01-01.
 const DAY: Duration = Duration::from_hours(490_896);
 
-/// The last lines of a trace that are shown, unless the seed was asked for by itself.
+/// How many of the last lines of a trace are shown, unless the seed was requested with `SIM_SEED`.
 const SHOWN_LINES: usize = 60;
 
-/// A simulation: a program, run once for each seed.
+/// A simulation: a program that is run once for each seed.
 ///
-/// The seeds can be chosen from outside: `SIM_SEED=17` runs one, `SIM_SEEDS=100000` so many, and with
-/// `SIM_FIRST=5000` the first of them is another than 0.
+/// Environment variables choose the seeds: `SIM_SEED=17` runs only this seed, `SIM_SEEDS=100000` sets how many are
+/// run, and `SIM_FIRST=5000` sets the first one, instead of 0.
 #[derive(Clone, Debug)]
 #[must_use = "nothing runs before `run` or `find`"]
 pub struct Sim {
@@ -51,12 +51,12 @@ impl Default for Sim {
 }
 
 impl Sim {
-    /// A simulation of 200 seeds with the usual faults.
+    /// Creates a simulation of 200 seeds with the default faults.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many seeds to run, unless the environment says otherwise.
+    /// Sets how many seeds to run, unless the environment sets it.
     pub fn seeds(mut self, count: u64) -> Self {
         self.seeds = 0..count;
         self
@@ -68,7 +68,8 @@ impl Sim {
         self
     }
 
-    /// How long one run may take in simulated time; two hours unless set. A run that takes longer hangs.
+    /// Sets how long one run may take in simulated time. Defaults to two hours. A run that takes longer fails
+    /// as hanging.
     pub fn within(mut self, time: Duration) -> Self {
         self.longest = time;
         self
@@ -77,7 +78,7 @@ impl Sim {
     /// Runs the program once for each seed.
     ///
     /// # Panics
-    /// If a seed fails. The message has the seed, the failed checks, and the command that runs it again.
+    /// If a seed fails. The message contains the seed, the failed checks, and the command that runs it again.
     pub fn run<F: Future<Output = ()>>(self, program: impl Fn(SimulationRun) -> F) -> Report {
         match self.with_environment().find(program) {
             Ok(report) => report,
@@ -85,7 +86,7 @@ impl Sim {
         }
     }
 
-    /// Runs the program once for each seed until one fails. The environment is not asked.
+    /// Runs the program once for each seed until one fails. Environment variables are ignored.
     ///
     /// # Errors
     /// The first seed that fails.
@@ -116,7 +117,7 @@ impl Sim {
         })
     }
 
-    /// Runs one seed, and gives everything that happened. The same seed gives the same text.
+    /// Runs one seed, and returns its trace, a line for each event. The same seed gives the same text.
     pub fn trace<F: Future<Output = ()>>(
         &self,
         seed: u64,
@@ -130,7 +131,7 @@ impl Sim {
         seed: u64,
         program: &impl Fn(SimulationRun) -> F,
     ) -> (String, Vec<String>) {
-        // Without I/O: a simulation that reaches for a real socket fails.
+        // Without I/O: a simulation that opens a real socket fails.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .start_paused(true)
@@ -155,7 +156,7 @@ impl Sim {
                 .downcast_ref::<String>()
                 .map(String::as_str)
                 .or_else(|| panic.downcast_ref::<&str>().copied());
-            // Outside of the runtime it would have the time of the real clock.
+            // Outside the runtime, the trace would have the time of the real clock.
             let _inside = runtime.enter();
             run.problem(format_args!("panicked: {}", said.unwrap_or("?")));
         }
@@ -183,8 +184,8 @@ impl Sim {
     }
 }
 
-/// The command that runs one seed again. Tests run in threads that have their names, and cargo tells
-/// them their package.
+/// The command that runs one seed again. The name of the test is the name of its thread, and cargo sets the name of
+/// the package.
 fn command(seed: u64) -> String {
     let package = env::var("CARGO_PKG_NAME").map_or(String::new(), |name| format!(" -p {name}"));
     match thread::current().name() {
@@ -195,7 +196,7 @@ fn command(seed: u64) -> String {
     }
 }
 
-/// Days begin with the run, and pass with its clock.
+/// Makes the time of day start with the run, and advance with its clock.
 fn simulated_clock() -> wall_clock::Replaced {
     thread_local! {
         static BEGAN: std::cell::Cell<Option<tokio::time::Instant>> =
@@ -222,7 +223,7 @@ async fn all_ended(run: &SimulationRun) {
     }
 }
 
-/// The result of a simulation.
+/// The result of a simulation that succeeded.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
@@ -230,7 +231,7 @@ pub struct Report {
     pub seeds: u64,
     /// How many events happened in all of them.
     pub events: usize,
-    /// How long it took, in real time.
+    /// How long the simulation took, in real time.
     pub took: Duration,
 }
 
@@ -260,7 +261,7 @@ pub struct Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines: Vec<&str> = self.trace.lines().collect();
-        // Of a seed that was asked for by itself, everything is of interest.
+        // If the seed was requested with `SIM_SEED`, all lines are shown.
         let most = env::var("SIM_SEED").map_or(SHOWN_LINES, |_| lines.len());
         let shown = lines.len().saturating_sub(most);
         writeln!(f, "seed {} fails:", self.seed)?;

@@ -1,4 +1,4 @@
-//! What a simulated program sees: the network, random numbers, servers, and the checks.
+//! The interface for simulated programs: the network, random numbers, servers, and the checks.
 
 use std::{
     fmt,
@@ -17,7 +17,7 @@ use turnbuckle_transport::http::ByteStream;
 
 use super::{Faults, Network, Random, audit::Audit, trace::Trace};
 
-/// One run of a simulation. Clones are the same run.
+/// One run of a simulation. Clones refer to the same run.
 #[derive(Clone)]
 pub struct SimulationRun(Arc<RunShared>);
 
@@ -53,17 +53,17 @@ impl SimulationRun {
         }))
     }
 
-    /// The number that this run is made of.
+    /// The seed of this run.
     pub fn seed(&self) -> u64 {
         self.0.seed
     }
 
-    /// Random numbers for one part of the run.
+    /// Returns a sequence of random numbers for one part of the run.
     pub fn random(&self) -> Random {
         self.0.random.lock().fork()
     }
 
-    /// The network.
+    /// Returns the network of this run.
     pub fn network(&self) -> &Network {
         &self.0.network
     }
@@ -74,13 +74,13 @@ impl SimulationRun {
         self.0.trace.note(format_args!("{event}"));
     }
 
-    /// Says that something is wrong: the run fails when it is over.
+    /// Reports a problem: the run fails when it ends.
     pub fn problem(&self, problem: impl fmt::Display) {
         self.0.trace.note(format_args!("PROBLEM {problem}"));
         self.0.problems.lock().push(problem.to_string());
     }
 
-    /// Waits for a random time up to this.
+    /// Waits for a random time, at most `longest`.
     pub async fn pause(&self, longest: Duration) {
         let time = self.random().time(longest);
         tokio::time::sleep(time).await;
@@ -112,7 +112,7 @@ impl SimulationRun {
         self.serve_at(name, server, |http| http)
     }
 
-    /// The same with other HTTP settings, such as a guard or limits.
+    /// Like [`serve`](Self::serve), with other HTTP settings, such as a guard or limits.
     pub fn serve_at(
         &self,
         name: &str,
@@ -141,7 +141,7 @@ impl SimulationRun {
         self.at(format!("http://{name}/mcp"))
     }
 
-    /// Any URL on this network. The host is the name of the server.
+    /// A target with any URL on this network. The host is the name of the server.
     pub fn at(&self, url: impl Into<String>) -> HttpTarget {
         let network = self.0.network.clone();
         HttpTarget::new(url).dial_with(move |host, _| {
@@ -150,13 +150,13 @@ impl SimulationRun {
         })
     }
 
-    /// A server at the other end of a pipe, as one on stdio. It serves until the pipe ends.
+    /// A server at the other end of a pipe, like one on stdio. It serves until the pipe is closed.
     pub fn pipe(&self, name: &str, server: &LiveServer, caller: Caller) -> Target {
         let (near, far) = self.0.network.pair(name);
         let (read, write) = tokio::io::split(far);
         let server = server.clone();
         tokio::spawn(async move {
-            // A pipe that was cut is what the simulation is for.
+            // An error is expected: the simulation may cut the pipe.
             let _ = server.serve(Streams::new(read, write).caller(caller)).await;
         });
         Target::from(tokio::io::split(near))
@@ -168,7 +168,7 @@ impl SimulationRun {
         client.on_wire(move |passing| audit.see(&passing))
     }
 
-    /// Checks the messages of one connection, for a [`Client::on_wire`] of your own.
+    /// Returns an audit that checks the messages of one connection, for your own [`Client::on_wire`].
     pub fn audit(&self) -> Audit {
         let number = self.0.audits.fetch_add(1, Ordering::Relaxed);
         Audit::new(self.clone(), number)
@@ -192,9 +192,9 @@ pub struct SimulatedMachine {
 }
 
 impl SimulatedMachine {
-    /// The power fails: connections are cut, and the server's tasks end wherever they are.
+    /// Simulates a power failure: connections are cut, and the server's tasks are dropped wherever they are.
     ///
-    /// Drop the [`LiveServer`] as well: tasks that it runs in the background end with it.
+    /// Drop the [`LiveServer`] as well: this ends the tasks that it runs in the background.
     pub fn crash(&self) {
         self.run.note(format_args!("{} crashes", self.name));
         self.task.abort();

@@ -1,4 +1,4 @@
-//! What happened in a run, in order.
+//! The events of a run, in order.
 
 use std::{
     fmt::{self, Write as _},
@@ -8,10 +8,10 @@ use std::{
 use tokio::time::Instant;
 use turnbuckle_base::lock::Mutex;
 
-/// What happened in a run: a line for each event, with its time in milliseconds.
+/// The events of a run: a line for each event, with its time in milliseconds.
 ///
-/// Contents of messages are not part of it: session ids, keys and the ids of tasks come from the
-/// operating system and differ from run to run. How many bytes passed, where and when, does not.
+/// The contents of messages are left out: session ids, keys and the ids of tasks come from the operating system and
+/// differ from run to run. Where, when and how many bytes passed is the same in each run.
 #[derive(Clone)]
 pub(super) struct Trace {
     began: Instant,
@@ -32,7 +32,7 @@ impl Trace {
         let _ = writeln!(self.text.lock(), "{at:>8} {event}");
     }
 
-    /// All of it.
+    /// The whole text.
     pub(super) fn text(&self) -> String {
         self.text.lock().clone()
     }

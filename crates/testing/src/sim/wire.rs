@@ -1,4 +1,4 @@
-//! One connection: bytes in two directions, each in order, late and perhaps lost.
+//! One connection: bytes in two directions, in order within each direction, late and perhaps lost.
 
 use std::{
     collections::VecDeque,
@@ -20,18 +20,18 @@ use super::{
     trace::Trace,
 };
 
-/// 64 KiB in each direction, what systems hold of a connection: a writer waits for its reader.
+/// The buffer of each direction, 64 KiB, as in real systems: a writer waits for its reader.
 const WINDOW_BYTES: usize = 64 * 1024;
 
-/// How often, of a thousand, an end has to wait for its turn although it could go on. It changes the
-/// order in which tasks run.
+/// How often, out of a thousand times, an end that is ready has to wait for another turn. It changes the order in which
+/// tasks run.
 const OUT_OF_TURN: u16 = 120;
 
-/// How a connection is.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WireState {
     Open,
-    /// Nothing arrives any more, and the ends do not know until the system gives it up.
+    /// Nothing arrives any more, and the ends do not know it until the system gives up the connection.
     Silent(Instant),
     /// Both ends get an error.
     Broken(io::ErrorKind),
@@ -41,13 +41,13 @@ enum WireState {
 struct Chunk {
     arrives: Instant,
     bytes: Vec<u8>,
-    /// How many of them were read.
+    /// How many of the bytes were read.
     read: usize,
 }
 
 /// One direction.
 struct Lane {
-    /// What is on its way, with the time when it arrives.
+    /// The bytes on their way, each chunk with its time of arrival.
     chunks: VecDeque<Chunk>,
     bytes: usize,
     sent: u64,
@@ -102,7 +102,7 @@ impl Wire {
         }
     }
 
-    /// The error that both ends see, if it is time for one.
+    /// The error that both ends see, if the connection has failed.
     fn error(&mut self) -> Option<io::Error> {
         if let WireState::Silent(until) = self.state
             && Instant::now() >= until
@@ -121,13 +121,13 @@ impl Wire {
 pub(super) struct Breaker(Arc<Mutex<Wire>>);
 
 impl Breaker {
-    /// Both ends get an error, and what is on its way is lost.
+    /// Breaks the connection: both ends get an error, and bytes on their way are lost.
     pub(super) fn cut(&self) {
         let state = WireState::Broken(io::ErrorKind::ConnectionReset);
         self.0.lock().set_state(state, "cut");
     }
 
-    /// What was to go wrong with it does not.
+    /// Removes the faults that have not happened yet.
     pub(super) fn calm(&self) {
         let mut wire = self.0.lock();
         for lane in &mut wire.lanes {
@@ -160,7 +160,7 @@ impl std::fmt::Debug for End {
     }
 }
 
-/// Two ends that are connected, with a name for the trace.
+/// Creates two connected ends, with a name for the trace.
 pub(super) fn connection(
     name: String,
     fates: [Fate; 2],
@@ -183,7 +183,7 @@ pub(super) fn connection(
 }
 
 impl End {
-    /// Waits until a time, which the task is woken at.
+    /// Waits until a time at which the task is woken.
     fn poll_until(&mut self, cx: &mut Context<'_>, at: Instant) {
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(at)));
         timer.as_mut().reset(at);
@@ -298,7 +298,7 @@ impl AsyncWrite for End {
         }
         lane.sent += count as u64;
         lane.bytes += count;
-        // As TCP does: late, and never before what was sent earlier.
+        // As with TCP: late, and never before bytes that were sent earlier.
         let mut arrives = Instant::now() + wire.random.time(lane.fate.delay);
         if let Some(last) = lane.chunks.back() {
             arrives = arrives.max(last.arrives);
