@@ -1,5 +1,5 @@
-//! The dialects of JSON Schema, and the form each keyword has in each of them. MCP's default is
-//! 2020-12; draft-07 is understood too, because the schemas of many servers declare it.
+//! The dialects of JSON Schema, and the form of each keyword in each of them. MCP's default is
+//! 2020-12; draft-07 is supported too, because the schemas of many servers declare it.
 
 use serde_json::{Map, Value};
 
@@ -9,15 +9,15 @@ use crate::number::Num;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// Draft 2020-12: what a schema without `$schema` is in.
+    /// Draft 2020-12: the dialect of a schema without `$schema`.
     #[default]
     Draft202012,
-    /// Draft 7: `items` may be a list, `dependencies` is one keyword, and nothing beside `$ref`
-    /// counts.
+    /// Draft 7: `items` may be a list, `dependencies` is one keyword, and keywords beside `$ref` are
+    /// ignored.
     Draft07,
 }
 
-/// The form a keyword's value must have, and where in it subschemas are.
+/// The form that a keyword's value must have, and where its subschemas are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Schema,
@@ -43,7 +43,7 @@ impl Dialect {
     const DRAFT_2020_12: &'static str = "https://json-schema.org/draft/2020-12/schema";
     const DRAFT_07: &'static str = "http://json-schema.org/draft-07/schema";
 
-    /// The dialect that a `$schema` names.
+    /// The dialect with this `$schema` URI, if it is supported.
     pub fn named(uri: &str) -> Option<Self> {
         let uri = uri.strip_suffix('#').unwrap_or(uri);
         match uri {
@@ -61,8 +61,8 @@ impl Dialect {
         }
     }
 
-    /// The form of a keyword that affects validation; `None` for all others. Annotations (`title`,
-    /// `examples`) are among the others: a wrong one is not a reason to refuse a tool.
+    /// The form of a keyword that affects validation; `None` for all others, among them annotations (`title`,
+    /// `examples`): a wrong annotation is not a reason to reject a tool.
     pub(crate) fn form(self, keyword: &str) -> Option<Form> {
         shared_form(keyword).or_else(|| match self {
             Self::Draft202012 => form_2020_12(keyword),
@@ -70,12 +70,12 @@ impl Dialect {
         })
     }
 
-    /// Whether only the `$ref` of this schema counts.
+    /// Whether the schema has a `$ref` beside which all other keywords are ignored.
     pub(crate) fn is_only_reference(self, schema: &Map<String, Value>) -> bool {
         self == Self::Draft07 && schema.contains_key("$ref")
     }
 
-    /// The keywords of a schema that have a meaning, with their forms.
+    /// The keywords of a schema that affect validation, with their forms.
     pub(crate) fn keywords(
         self,
         schema: &Map<String, Value>,
@@ -90,8 +90,8 @@ impl Dialect {
             })
     }
 
-    /// Whether a value is a well-formed schema of this dialect: what a `$ref` to its meta-schema
-    /// asks.
+    /// Whether a value is a well-formed schema of this dialect, as a `$ref` to its meta-schema
+    /// requires.
     pub(crate) fn admits(self, value: &Value) -> bool {
         let mut open = vec![value];
         while let Some(value) = open.pop() {
@@ -113,7 +113,7 @@ impl Dialect {
 }
 
 impl Form {
-    /// Whether a value has this form, not looking into its subschemas.
+    /// Whether a value has this form, without regard to its subschemas.
     pub(crate) fn admits(self, value: &Value) -> bool {
         match self {
             // A malformed subschema is reported at its own path.
@@ -140,7 +140,7 @@ impl Form {
         }
     }
 
-    /// The expected value of the keyword, for a message.
+    /// The value that the keyword must have, for messages.
     pub(crate) fn expected(self) -> &'static str {
         match self {
             Self::Schema => "a schema",
@@ -191,7 +191,7 @@ impl Form {
     }
 }
 
-/// A count as keywords write it: an integer, `2.0` included, that is not negative.
+/// A count in a keyword: an integer that is not negative, `2.0` included.
 pub(crate) fn count(value: &Value) -> Option<u64> {
     let number = value.as_number()?;
     number
@@ -257,7 +257,7 @@ fn is_anchor(name: &str) -> bool {
 }
 
 fn is_names(value: &Value) -> bool {
-    // A name said twice means nothing more than said once, so it is let through.
+    // A repeated name means nothing more than a single one, so it is accepted.
     value
         .as_array()
         .is_some_and(|names| names.iter().all(Value::is_string))

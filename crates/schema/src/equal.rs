@@ -1,6 +1,5 @@
-//! When two JSON values are the same in the eyes of a schema: numbers by value (1 is 1.0), objects
-//! without regard to order. Hashes agree with that equality, so that `uniqueItems` need not compare
-//! every pair.
+//! Equality of JSON values as schemas define it: numbers by value (1 is 1.0), objects without regard to
+//! order. Hashes agree with this equality, so that `uniqueItems` need not compare every pair.
 
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
@@ -66,7 +65,7 @@ fn duplicate_by_pairs(items: &[Value]) -> Option<(usize, usize)> {
 }
 
 fn duplicate_by_hash(items: &[Value]) -> Option<(usize, usize)> {
-    // Random keys: a sender who knows the hash could otherwise make every item collide.
+    // Random keys: if the hash were known, a sender could make every item collide.
     let keys = RandomState::new();
     let mut hashes: Vec<(u64, usize)> = items
         .iter()

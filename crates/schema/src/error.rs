@@ -1,9 +1,9 @@
-//! Why a document is not a schema that can be used.
+//! Errors of schema documents.
 
 use thiserror::Error;
 
-/// An error that [`Schema::compile`](crate::Schema::compile) found. `pointer` is the JSON pointer
-/// of the place in the schema document (empty for its root).
+/// A document that cannot be used as a schema, from [`Schema::compile`](crate::Schema::compile). `pointer` is the
+/// JSON pointer of the place in the schema document (empty for its root).
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaError {
@@ -13,7 +13,7 @@ pub enum SchemaError {
         place(pointer)
     )]
     NotASchema {
-        /// Where.
+        /// The JSON pointer of that place.
         pointer: String,
         /// The kind of value that was found.
         found: &'static str,
@@ -37,7 +37,7 @@ pub enum SchemaError {
         /// The form it must have.
         expected: &'static str,
     },
-    /// A reference leaves the document. Nothing is ever fetched.
+    /// A reference to another document. Nothing is ever fetched.
     #[error(
         "the reference to `{uri}` at {} of the schema leads outside the document; nothing is \
          fetched, so put it under `$defs`",
@@ -46,10 +46,10 @@ pub enum SchemaError {
     ExternalReference {
         /// The schema that has the reference.
         pointer: String,
-        /// The document it asks for.
+        /// The URI of that document.
         uri: String,
     },
-    /// A reference names a place of this document that does not exist.
+    /// A reference to a place in this document that does not exist.
     #[error(
         "`{reference}` at {} of the schema points to nothing in the document",
         place(pointer)
@@ -66,10 +66,10 @@ pub enum SchemaError {
         place(pointer)
     )]
     EndlessReference {
-        /// A schema on the circle.
+        /// A schema in the cycle.
         pointer: String,
     },
-    /// Two schemas of the document claim the same name.
+    /// Two schemas of the document have the same name.
     #[error(
         "`{name}` at {} of the schema is already the name of another schema",
         place(pointer)
@@ -80,7 +80,7 @@ pub enum SchemaError {
         /// The `$id` or anchor.
         name: String,
     },
-    /// A `pattern`, or a name in `patternProperties`, is not a regular expression we can run.
+    /// A `pattern`, or a name in `patternProperties`, is not a regular expression that this crate can run.
     #[error(
         "the pattern `{pattern}` at {} of the schema cannot be used: {reason}",
         place(pointer)

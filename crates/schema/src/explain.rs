@@ -1,5 +1,4 @@
-//! Violations as text for a model: what is wrong where, what would be right, and one example that
-//! is.
+//! Violations as text for a model: what is wrong and where, what was expected, and a valid example.
 
 use std::fmt::Write as _;
 

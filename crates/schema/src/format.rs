@@ -1,6 +1,6 @@
-//! The formats that can be asserted. In JSON Schema `format` is an annotation; a caller who wants
-//! more says so with [`Formats::Assert`] and gets the formats listed here. Every other name stays
-//! an annotation.
+//! The formats that can be checked. In JSON Schema `format` is an annotation by default; with
+//! [`Formats::Assert`] the formats listed here are checked. Every other format remains an
+//! annotation.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -8,11 +8,12 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Formats {
-    /// It describes and never refuses: the meaning the specification gives it by default.
+    /// `format` is an annotation and never rejects a value, which is the specification's default.
     #[default]
     Annotate,
-    /// `date`, `time`, `date-time`, `email`, `hostname`, `ipv4`, `ipv6`, `uri` and `uuid` refuse
-    /// what they do not describe.
+    /// A value must have its format if that is `date`, `time`, `date-time`, `email`, `hostname`, `ipv4`,
+    /// `ipv6`, `uri` or
+    /// `uuid`.
     Assert,
 }
 
@@ -79,7 +80,7 @@ impl Format {
         }
     }
 
-    /// A string of this format.
+    /// An example of this format.
     pub(crate) fn sample(self) -> &'static str {
         match self {
             Self::Date => "2026-01-31",
@@ -95,7 +96,7 @@ impl Format {
     }
 }
 
-/// Digits only, and exactly this many of them.
+/// A number of exactly this many digits.
 fn number(text: Option<&str>, length: usize) -> Option<u32> {
     let text = text.filter(|text| text.len() == length)?;
     text.bytes()

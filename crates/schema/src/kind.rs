@@ -1,4 +1,4 @@
-//! The kinds of JSON values: the sets that `type` speaks of, and the words messages use for them.
+//! The kinds of JSON values: the sets that `type` describes, and their names in messages.
 
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ impl Kinds {
         (Self::NULL, "null", "null"),
     ];
 
-    /// The set that a well-formed `type` names.
+    /// The set that a well-formed `type` describes.
     pub(crate) fn of_type(keyword: &Value) -> Self {
         match keyword {
             Value::Array(names) => names
@@ -43,7 +43,7 @@ impl Kinds {
         }
     }
 
-    /// The smallest set that admits a value.
+    /// The smallest set that contains a value.
     pub(crate) fn of_value(value: &Value) -> Self {
         match value {
             Value::Null => Self::NULL,
@@ -73,7 +73,7 @@ impl Kinds {
     }
 
     pub(crate) fn and(self, other: Self) -> Self {
-        // A number that is asked to be an integer is an integer.
+        // A number that must be an integer is an integer.
         let widened = |set: Self| {
             if set.has(Self::NUMBER) {
                 set.or(Self::INTEGER)
@@ -84,7 +84,7 @@ impl Kinds {
         Self(widened(self).0 & widened(other).0)
     }
 
-    /// The kinds in words: `a string or null`.
+    /// The kinds as text: `a string or null`.
     pub(crate) fn in_words(self) -> String {
         let has_number = self.has(Self::NUMBER);
         let words: Vec<&str> = Self::NAMED
@@ -100,7 +100,7 @@ impl Kinds {
     }
 }
 
-/// The kind of a value, in words.
+/// The kind of a value, as text.
 pub(crate) fn name(value: &Value) -> &'static str {
     let kind = Kinds::of_value(value);
     Kinds::NAMED

@@ -1,15 +1,15 @@
 //! JSON Schema 2020-12 for tool arguments: plain schemas from Rust types, validation, coercion, and
 //! errors a model can act on.
 //!
-//! - [`arguments_schema`] and [`output_schema`] describe Rust types.
-//! - [`Schema::compile`] makes a schema ready; [`Schema::is_valid`] and [`Schema::check`] judge an
+//! - [`arguments_schema`] and [`output_schema`] make schemas of Rust types.
+//! - [`Schema::compile`] compiles a schema document; [`Schema::is_valid`] and [`Schema::check`] validate an
 //!   instance.
-//! - [`Schema::coerce`] reads what a model meant; [`Schema::explain`] tells it what is wrong, with
-//!   an [example](Schema::example).
-//! - [`serde_enforces`] tells when a typed parse makes a check needless.
+//! - [`Schema::coerce`] corrects arguments to what a model meant; [`Schema::explain`] tells the model what is wrong,
+//!   with an [example](Schema::example).
+//! - [`serde_enforces`] finds out whether deserializing into a type makes validation unnecessary.
 //!
-//! Schemas and instances may come from strangers: everything is bounded by the [`limits`], nothing
-//! is fetched, and nothing panics.
+//! Schemas and instances may come from untrusted peers: the [`limits`] bound all work and memory, nothing is
+//! fetched, and nothing panics.
 //!
 //! ```
 //! use serde_json::json;

@@ -1,12 +1,11 @@
-//! The name or value that was probably meant: by edit distance, after taking case and separators
-//! away.
+//! Finds the name or value that was probably meant: by edit distance, without regard to case and separators.
 
 use serde_json::Value;
 
 /// Longer names are not compared: the work grows with the product of the lengths.
 const MAX_NAME_CHARS: usize = 64;
 
-/// The candidate nearest to `wanted`, if it is near enough to be a slip: for "did you mean".
+/// Returns the candidate nearest to `wanted` if it is near enough to be a typing mistake, for "did you mean".
 ///
 /// ```
 /// # use turnbuckle_schema::nearest_name;
@@ -25,14 +24,14 @@ pub fn name<'n>(wanted: &str, candidates: impl Iterator<Item = &'n str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// The string of an `enum` nearest to a string, as JSON.
+/// The string of an `enum` that is nearest to a string, as JSON.
 pub(crate) fn choice(value: &Value, choices: &[Value]) -> Option<String> {
     let nearest = name(value.as_str()?, choices.iter().filter_map(Value::as_str))?;
     Some(Value::from(nearest).to_string())
 }
 
 fn is_near(distance: usize, length: usize) -> bool {
-    // One slip in every three characters, as compilers allow.
+    // One mistake for every three characters, as compilers allow.
     distance <= (length / 3).max(1) && distance < length
 }
 

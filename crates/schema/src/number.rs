@@ -1,6 +1,6 @@
-//! Numbers compared and divided exactly. JSON has one kind of number; Rust has integers that `f64`
-//! cannot hold and fractions that binary cannot, so neither `as f64` nor `%` would give the verdict
-//! the schema means.
+//! Exact comparison and division of numbers. JSON has one kind of number; Rust has integers that `f64`
+//! cannot hold, and binary cannot hold decimal fractions, so neither `as f64` nor `%` would give the right
+//! result.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use serde_json::Number;
 /// The first magnitude at which an `f64` no longer fits an `i128`: 2^127.
 const BEYOND_I128: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
 
-/// A JSON number in the form it can be compared in.
+/// A JSON number in a form that can be compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Num {
     Int(i128),
@@ -31,12 +31,12 @@ impl Num {
     pub(crate) fn is_integer(self) -> bool {
         match self {
             Self::Int(_) => true,
-            // What the schema calls an integer is any number without a fraction, 5.0 included.
+            // For a schema an integer is any number without a fraction, 5.0 included.
             Self::Float(float) => float.is_finite() && float.fract() == 0.0,
         }
     }
 
-    /// The order of two numbers; `None` only for what is not a number at all.
+    /// The order of two numbers; `None` only for NaN.
     pub(crate) fn order(self, other: Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Int(left), Self::Int(right)) => Some(left.cmp(&right)),
@@ -48,7 +48,7 @@ impl Num {
         }
     }
 
-    /// One form for equal numbers: whole floats as the integers they are.
+    /// The same form for equal numbers: floats without a fraction become integers.
     pub(crate) fn canonical(self) -> Self {
         match self {
             Self::Float(float) if self.is_integer() => truncated(float).map_or(self, Self::Int),
@@ -56,7 +56,7 @@ impl Num {
         }
     }
 
-    /// The same number as an integer, if it is one that 64 bits can hold.
+    /// The number as an integer, if it fits into 64 bits.
     pub(crate) fn to_integer(self) -> Option<Number> {
         let Self::Int(integer) = self.canonical() else {
             return None;
@@ -68,7 +68,7 @@ impl Num {
     }
 }
 
-/// A number as digits and a power of ten, without trailing zeros in the digits.
+/// A number as digits and a power of ten. The digits have no trailing zeros.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Decimal {
     digits: u128,
@@ -84,11 +84,11 @@ impl Decimal {
         }
     }
 
-    /// Whether this is a whole multiple of `divisor`, which is not zero.
+    /// Whether this is an integer multiple of `divisor`, which must not be zero.
     pub(crate) fn is_multiple_of(self, divisor: Self) -> bool {
         let shift = i64::from(self.exponent) - i64::from(divisor.exponent);
         if shift < 0 {
-            // No trailing zeros are left in the digits, so ten does not divide them.
+            // The digits have no trailing zeros, so they are not divisible by ten.
             return self.digits == 0;
         }
         let modulus = divisor.digits;

@@ -1,12 +1,11 @@
-//! JSON pointers into a schema document: found by address for a message, and measured along the
-//! way.
+//! JSON pointers into a schema document: finds the pointer of a value by its address, and measures the document.
 
 use serde_json::Value;
 
 use crate::error::SchemaError;
 use crate::limits::{MAX_SCHEMA_DEPTH, MAX_SCHEMA_VALUES};
 
-/// Refuses a document that is too deep or too large, before anything recurses into it.
+/// Rejects a document that is too deep or too large, before anything recurses into it.
 pub(crate) fn measure(root: &Value) -> Result<(), SchemaError> {
     let mut open = vec![(root, 1)];
     let mut values = 0;
@@ -34,14 +33,14 @@ pub(crate) fn measure(root: &Value) -> Result<(), SchemaError> {
 }
 
 /// The pointer of `target`, a value inside the measured document `root`. It is found by a search,
-/// because only a failing compilation needs it.
+/// because it is only needed if compilation fails.
 pub(crate) fn locate(root: &Value, target: &Value) -> String {
     let mut path = String::new();
     search(root, target, &mut path);
     path
 }
 
-/// One more token at the end of a pointer.
+/// Appends a token to a pointer.
 pub(crate) fn push(pointer: &mut String, token: &str) {
     pointer.push('/');
     for character in token.chars() {
@@ -53,7 +52,7 @@ pub(crate) fn push(pointer: &mut String, token: &str) {
     }
 }
 
-/// A token read as a position in an array: digits without a leading zero.
+/// A token as a position in an array: digits without a leading zero.
 pub(crate) fn position(token: &str) -> Option<usize> {
     let is_plain = token == "0" || !token.starts_with(['0', '+']);
     token.parse().ok().filter(|_| is_plain)

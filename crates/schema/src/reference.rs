@@ -1,5 +1,5 @@
-//! URI references as `$id` and `$ref` use them: split, resolved against a base, and read as JSON
-//! pointers. Only text is handled here. Nothing is fetched anywhere in this crate.
+//! URI references as `$id` and `$ref` use them: splitting them, resolving them against a base, and reading JSON
+//! pointers from them. This is only text processing: this crate never fetches anything.
 
 /// The five parts of a URI reference (RFC 3986, section 3), borrowed from its text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,12 +11,12 @@ struct Parts<'a> {
     fragment: Option<&'a str>,
 }
 
-/// Splits off the fragment: the document's part, and what follows `#`.
+/// Splits a reference into the URI of the document and the fragment after `#`.
 pub(crate) fn split_fragment(reference: &str) -> (&str, &str) {
     reference.split_once('#').unwrap_or((reference, ""))
 }
 
-/// The reference, without its fragment, seen from `base` (RFC 3986, section 5.2).
+/// Resolves a reference, without its fragment, against `base` (RFC 3986, section 5.2).
 pub(crate) fn resolve(base: &str, reference: &str) -> String {
     let (base, target) = (parts(base), parts(reference));
     if target.scheme.is_some() {
@@ -55,8 +55,8 @@ pub(crate) fn resolve(base: &str, reference: &str) -> String {
     .join(&path)
 }
 
-/// The tokens of a JSON pointer given as a fragment, percent-decoded and unescaped; `None` if it is
-/// none.
+/// The tokens of a JSON pointer in a fragment, percent-decoded and unescaped; `None` if the fragment is not a
+/// JSON pointer.
 pub(crate) fn pointer_tokens(fragment: &str) -> Option<Vec<String>> {
     let decoded = percent_decoded(fragment)?;
     let tokens = decoded.strip_prefix('/')?;
@@ -68,7 +68,7 @@ pub(crate) fn pointer_tokens(fragment: &str) -> Option<Vec<String>> {
     )
 }
 
-/// Text with its `%xx` replaced; `None` if what comes out is not UTF-8.
+/// Text with its `%xx` decoded; `None` if the result is not UTF-8.
 pub(crate) fn percent_decoded(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());

@@ -1,4 +1,4 @@
-//! A compiled schema: made once, then asked about as many instances as there are.
+//! A compiled schema, which checks any number of instances.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::pattern;
 use crate::settings::Settings;
 use crate::violation::Violation;
 
-/// A JSON Schema, compiled. Cloning shares it.
+/// A compiled JSON Schema. Cheap to clone; clones share the compiled schema.
 ///
 /// ```
 /// use serde_json::json;
@@ -39,12 +39,12 @@ struct Inner {
 }
 
 impl Schema {
-    /// Compiles a schema document in the dialect it declares (2020-12 if it declares none).
-    /// `format` stays an annotation.
+    /// Compiles a schema document in the dialect that it declares (2020-12 if it declares none).
+    /// `format` is not checked.
     ///
     /// # Errors
-    /// The document is not a schema, declares an unknown dialect, refers outside itself or in a
-    /// circle, or is beyond the [limits](crate::limits). Nothing is ever fetched.
+    /// If the document is not a schema, declares an unsupported dialect, refers outside itself or in a
+    /// cycle, or exceeds the [limits](crate::limits). Nothing is ever fetched.
     pub fn compile(source: &Value) -> Result<Self, SchemaError> {
         Self::compile_with(source, Settings::default())
     }
@@ -52,15 +52,15 @@ impl Schema {
     /// Compiles a schema document with settings other than the default.
     ///
     /// # Errors
-    /// As [`compile`](Self::compile).
+    /// The same as [`compile`](Self::compile).
     pub fn compile_with(source: &Value, settings: Settings) -> Result<Self, SchemaError> {
         Self::compile_by(source, settings, pattern::compile)
     }
 
     /// Compiles a schema document that is known to have no `pattern` and no `patternProperties`.
     ///
-    /// The engine for patterns is the largest part of this crate, a megabyte with its tables.
-    /// Programs that compile in no other way are linked without it.
+    /// The engine for patterns is the largest part of this crate: a megabyte, with its tables.
+    /// It is not linked into programs that compile schemas only with this function.
     ///
     /// ```
     /// use serde_json::json;
@@ -71,7 +71,7 @@ impl Schema {
     /// ```
     ///
     /// # Errors
-    /// As [`compile`](Self::compile), and if there is a pattern.
+    /// The same as [`compile`](Self::compile), and if the document has a pattern.
     pub fn compile_without_patterns(source: &Value) -> Result<Self, SchemaError> {
         Self::compile_by(source, Settings::default(), pattern::refuse)
     }
@@ -98,18 +98,19 @@ impl Schema {
         self.0.compiled.dialect
     }
 
-    /// Whether an instance satisfies the schema. An instance beyond the [limits](crate::limits)
+    /// Whether an instance satisfies the schema. An instance that exceeds the [limits](crate::limits)
     /// does not.
     ///
-    /// Nothing is allocated, except by patterns, `propertyNames`, `uniqueItems` on more than 16
+    /// This allocates only for patterns, `propertyNames`, `uniqueItems` on more than 16
     /// items, `unevaluated*` on more than 64 members, and `$dynamicRef`.
     pub fn is_valid(&self, instance: &Value) -> bool {
         let mut run = self.run();
         run.holds(NodeId::ROOT, instance, &Place::ROOT) && run.limit().is_none()
     }
 
-    /// Checks an instance and says all that is wrong with it, up to
-    /// [`MAX_VIOLATIONS`](crate::limits::MAX_VIOLATIONS).
+    /// Checks an instance and reports its violations, up to
+    /// [`MAX_VIOLATIONS`](crate::limits::MAX_VIOLATIONS). To turn them into text for a model, use
+    /// [`explain`](Self::explain).
     ///
     /// # Errors
     /// The violations, in the order of the instance; at least one.
@@ -134,8 +135,8 @@ impl Schema {
         );
         let mut violations = collected.0;
         if let Some(limit) = report.limit() {
-            // To tell of everything took more than to decide. The first violation is the one that
-            // decided; what came after it may only say that there was nothing left to spend.
+            // Reporting everything took more steps than deciding. The first violation is the one that decided; later
+            // ones may only say that the steps were used up.
             violations.truncate(1);
             if violations.is_empty() {
                 violations.push(limit.violation());

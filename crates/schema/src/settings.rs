@@ -3,8 +3,8 @@
 use crate::dialect::Dialect;
 use crate::format::Formats;
 
-/// Settings for [`Schema::compile_with`](crate::Schema::compile_with). The default is what the
-/// protocol asks for.
+/// Settings for [`Schema::compile_with`](crate::Schema::compile_with). The defaults are what the
+/// protocol requires.
 ///
 /// ```
 /// use turnbuckle_schema::{Dialect, Formats, Schema, Settings};
@@ -21,12 +21,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// How `format` is used; by default it is not checked.
+    /// Sets whether `format` is checked. By default it is not.
     pub fn with_formats(self, formats: Formats) -> Self {
         Self { formats, ..self }
     }
 
-    /// The dialect of a document that declares none; by default 2020-12.
+    /// Sets the dialect of documents that declare none. By default this is 2020-12.
     pub fn with_dialect(self, dialect: Dialect) -> Self {
         Self { dialect, ..self }
     }

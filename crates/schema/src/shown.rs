@@ -1,5 +1,4 @@
-//! Values and lists as messages show them: short, on one line, and never longer than a reader
-//! needs.
+//! Values and lists as messages show them: on one line and shortened.
 
 use serde_json::Value;
 
@@ -38,7 +37,7 @@ pub(crate) fn names<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String
     listed(names.map(|name| format!("`{}`", shortened(name))))
 }
 
-/// Text cut to the length that messages repeat.
+/// Text, cut to the length that messages repeat.
 pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -63,7 +62,7 @@ fn brief_json(value: &Value) -> String {
 }
 
 fn write_brief(value: &Value, text: &mut String) {
-    // Four bytes a character at the most, and one character over, so that the cut is seen.
+    // At most four bytes for each character. One more character remains, so that the cut is visible.
     if text.len() > MAX_SHOWN_CHARS * 4 {
         return;
     }

@@ -1,4 +1,4 @@
-//! Checking straight from JSON text, for arguments that arrive unparsed.
+//! Checks raw JSON text, for arguments that have not been parsed yet.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -11,20 +11,20 @@ use crate::violation::Violation;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TextError {
-    /// It is not JSON, or is nested too deep to be parsed.
+    /// The text is not JSON, or is nested too deep to be parsed.
     #[error("the text is not JSON that can be read")]
     Json(#[from] serde_json::Error),
-    /// It is JSON, and violates the schema.
+    /// The text is JSON, but violates the schema.
     #[error("the value violates its schema in {} places", .0.len())]
     Violations(Vec<Violation>),
 }
 
 impl Schema {
-    /// Parses a raw value and checks it. Values nested deeper than `serde_json` parses (128 levels)
-    /// are refused by the parser, before anything recurses into them.
+    /// Parses a raw value and checks it. The parser of `serde_json` rejects values nested deeper than 128 levels,
+    /// before anything recurses into them. Returns the parsed value.
     ///
     /// # Errors
-    /// The text cannot be read, or what it says violates the schema.
+    /// If the text cannot be parsed, or the value violates the schema.
     pub fn check_text(&self, text: &RawValue) -> Result<Value, TextError> {
         let value: Value = serde_json::from_str(text.get())?;
         match self.check(&value) {

@@ -1,25 +1,25 @@
-//! Violations: what a check reports about one place of an instance.
+//! Violations: a check reports one for each mistake in an instance.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// One thing that is wrong with an instance.
+/// One mistake in an instance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Violation {
-    /// JSON pointer of the offending value in the instance; empty for the instance itself.
+    /// The JSON pointer of the invalid value in the instance; empty for the instance itself.
     pub pointer: String,
-    /// The keyword that refused it.
+    /// The keyword that rejected it.
     pub keyword: Keyword,
     /// The expected value, as a clause: `an integer of at least 1`.
     pub expected: String,
     /// The value that was found, shortened: `the string "five"`.
     pub found: String,
-    /// The nearest name or value that would be right, if one is near enough to have been meant.
+    /// The nearest valid name or value, if it is near enough to have been meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<String>,
-    /// For `anyOf` and `oneOf`: what the branch that came closest has to say.
+    /// For `anyOf` and `oneOf`: the violations of the branch that came closest.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<Violation>,
 }
@@ -76,7 +76,7 @@ macro_rules! keywords {
         }
 
         impl Keyword {
-            /// The name in the schema.
+            /// The keyword as it is written in the schema.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
             }
@@ -89,7 +89,7 @@ keywords! {
     Type = "type",
     /// `enum`: the value is not on the list.
     Enum = "enum",
-    /// `const`: the value is not the one.
+    /// `const`: the value is not the constant.
     Const = "const",
     /// `minimum`: the number is too small.
     Minimum = "minimum",
@@ -99,7 +99,7 @@ keywords! {
     Maximum = "maximum",
     /// `exclusiveMaximum`: the number is not below the bound.
     ExclusiveMaximum = "exclusiveMaximum",
-    /// `multipleOf`: the number is between two multiples.
+    /// `multipleOf`: the number is not a multiple.
     MultipleOf = "multipleOf",
     /// `minLength`: the string has too few characters.
     MinLength = "minLength",
@@ -107,7 +107,7 @@ keywords! {
     MaxLength = "maxLength",
     /// `pattern`: the string does not match.
     Pattern = "pattern",
-    /// `format`: the string is not of the format (only where formats are asserted).
+    /// `format`: the string does not have the format (only if formats are checked).
     Format = "format",
     /// `minItems`: the array is too short.
     MinItems = "minItems",
@@ -129,21 +129,21 @@ keywords! {
     MaxProperties = "maxProperties",
     /// `additionalProperties`: the name is not known.
     AdditionalProperties = "additionalProperties",
-    /// `unevaluatedProperties`: no part of the schema knows the name.
+    /// `unevaluatedProperties`: no part of the schema evaluates the property.
     UnevaluatedProperties = "unevaluatedProperties",
-    /// `unevaluatedItems`: no part of the schema knows the item.
+    /// `unevaluatedItems`: no part of the schema evaluates the item.
     UnevaluatedItems = "unevaluatedItems",
     /// `anyOf`: no branch matches.
     AnyOf = "anyOf",
     /// `oneOf`: no branch matches, or more than one does.
     OneOf = "oneOf",
-    /// `not`: the value matches what it must not.
+    /// `not`: the value matches a schema that it must not match.
     Not = "not",
     /// The schema `false`: no value is allowed here.
     Never = "false",
     /// `$ref` to a meta-schema: the value is not a well-formed schema.
     Reference = "$ref",
-    /// No keyword: a bound of this crate was reached, so nothing can be said.
+    /// No keyword: the check reached a limit of this crate, so the value cannot be judged.
     Limit = "limit",
 }
 

@@ -1,5 +1,5 @@
-//! Applies a node to a value. One function serves both the quick verdict and the full report, so
-//! the two can never disagree.
+//! Applies a node to a value. The same function decides whether a value is valid and reports the violations, so the
+//! two always agree.
 
 use std::ops::ControlFlow;
 
@@ -36,7 +36,7 @@ fn apply<R: Report>(
     report: &mut R,
 ) -> Flow {
     if let Some(violation) = refusal(run, node, value) {
-        // Whatever else is wrong with a value of the wrong kind would only confuse.
+        // For a value of the wrong kind, further violations would only confuse.
         return report.note(|| violation.build(node, value, place));
     }
     match value {
@@ -71,7 +71,7 @@ fn apply<R: Report>(
     }
 }
 
-/// The ways in which a value as a whole is not what the node wants.
+/// Why a node rejects a value as a whole.
 enum Refusal {
     Never,
     Kind,

@@ -60,7 +60,7 @@ impl ArrayRules {
     }
 }
 
-/// How many items, in words.
+/// The number of items as text.
 fn items_of(count: u64) -> String {
     match count {
         1 => "1 item".to_owned(),

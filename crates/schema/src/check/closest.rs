@@ -1,6 +1,5 @@
-//! What to report when no branch of `anyOf` or `oneOf` matches. A list of everything that is wrong
-//! with every branch is of no use, so the branch that was probably meant is found and its
-//! violations are reported.
+//! Decides what to report when no branch of `anyOf` or `oneOf` matches. A list of the violations of every
+//! branch would not help, so only the violations of the branch that was probably meant are reported.
 
 use serde_json::Value;
 
@@ -75,7 +74,7 @@ impl<'v> Branches<'v> {
         if let Some(tag) = self.common_tag() {
             return vec![self.joined_tags(&tag)];
         }
-        // A branch whose tag (a constant member) is another one was not meant.
+        // A branch whose tag (a constant member) has another value was not meant.
         if self
             .violations
             .iter()
@@ -97,12 +96,12 @@ impl<'v> Branches<'v> {
         vec![Violation::new(pointer, keyword, expected(count), found).because(closest)]
     }
 
-    /// Whether a branch wants another value altogether, so that only what it wants is worth saying.
+    /// Whether the branch expects another kind of value, so that only its expectation is worth reporting.
     fn is_other(&self, branch: &[Violation]) -> bool {
         is_other(branch, &self.pointer)
     }
 
-    /// All that the branches want, in one violation.
+    /// The expectations of all branches, in one violation.
     fn joined(&self, keyword: Keyword) -> Violation {
         let all = || self.violations.iter().flatten();
         let mut wanted: Vec<&str> = Vec::new();
@@ -129,7 +128,7 @@ impl<'v> Branches<'v> {
         .nearest(nearest)
     }
 
-    /// The place of the member that is wrong, as a constant, in every branch.
+    /// The pointer of the member that violates a constant in every branch.
     fn common_tag(&self) -> Option<String> {
         let (first, rest) = self.violations.split_first()?;
         let tag = first
@@ -179,7 +178,7 @@ fn is_other(branch: &[Violation], pointer: &str) -> bool {
     }
 }
 
-/// Whether a violation is a wrong constant in a member of the value.
+/// Whether a violation is about a constant member of the value.
 fn is_tag(violation: &Violation, pointer: &str) -> bool {
     let is_member = violation.pointer.strip_prefix(pointer).is_some_and(|rest| {
         rest.strip_prefix('/')
@@ -192,8 +191,8 @@ fn has_other_tag(branch: &[Violation], pointer: &str) -> bool {
     branch.iter().any(|violation| is_tag(violation, pointer))
 }
 
-/// The constants that violations of `const` wanted. They were shown as JSON; one too long to be
-/// shown whole is left out.
+/// The constants that violations of `const` expected. They are taken from their JSON in the message; one that is too
+/// long to be shown in full is left out.
 fn constants<'v>(violations: impl Iterator<Item = &'v Violation>) -> Vec<Value> {
     violations
         .filter(|violation| violation.keyword == Keyword::Const)

@@ -1,4 +1,4 @@
-//! A schema in a few words, for messages that must say what a branch or a contained item should be.
+//! Describes a schema in a few words, for messages that say what a branch or a contained item should be.
 
 use super::run::Run;
 use crate::kind::Kinds;
@@ -6,7 +6,7 @@ use crate::limits::MAX_LISTED;
 use crate::node::{InPlace, Node, NodeId};
 use crate::shown;
 
-/// Nested branches that are described; a longer text would not help the reader.
+/// How many levels of nested branches are described; a longer text would not help the reader.
 const MAX_LEVELS: usize = 3;
 
 /// The values that a node accepts, as a noun phrase.

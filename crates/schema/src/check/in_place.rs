@@ -1,4 +1,4 @@
-//! Checks a value against the schemas that apply to it as a whole.
+//! Checks a value against the applicators that apply to the same value.
 
 use std::ops::ControlFlow;
 
@@ -13,8 +13,8 @@ use crate::shown;
 use crate::violation::{Keyword, Violation};
 
 impl InPlace {
-    /// The node a dynamic reference means at this moment: the outermost resource that offers the
-    /// anchor wins.
+    /// The node that a dynamic reference refers to at this moment: that of the outermost resource that has the
+    /// anchor.
     pub(crate) fn dynamic_target(
         run: &Run<'_>,
         fallback: NodeId,

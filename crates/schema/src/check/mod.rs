@@ -1,5 +1,4 @@
-//! Checks a value against nodes. The quick verdict and the full report share every function, so
-//! that the two can never disagree.
+//! Checks a value against nodes. Deciding and reporting share every function, so that the two always agree.
 
 mod apply;
 mod array;

@@ -14,8 +14,7 @@ use crate::violation::{Keyword, Violation};
 type Members = Map<String, Value>;
 
 impl ObjectRules {
-    /// The schemas of this object that apply to the member of a name; none if only
-    /// `additionalProperties` would.
+    /// The schemas of this object that apply to the member with this name; empty if only `additionalProperties` might.
     pub(crate) fn schemas(&self, run: &mut Run<'_>, name: &str) -> Vec<NodeId> {
         let matching = self
             .patterns
@@ -27,7 +26,7 @@ impl ObjectRules {
             .collect()
     }
 
-    /// Whether this object says something about the member of a name.
+    /// Whether this object evaluates the member with this name.
     pub(crate) fn evaluates(&self, run: &mut Run<'_>, name: &str) -> bool {
         self.additional.is_some()
             || self.property(name).is_some()
@@ -87,13 +86,13 @@ impl ObjectRules {
             }
         }
         match self.property_names {
-            // The name has to become a value; only schemas with this rare keyword pay for it.
+            // The name has to be converted to a value; only schemas with this rare keyword pay for it.
             Some(node) => check(run, node, &Value::String(name.to_owned()), &inner, report),
             None => ControlFlow::Continue(()),
         }
     }
 
-    /// A member that nothing allows, with the name that was perhaps meant.
+    /// The violation for a member that is not allowed, with the name that was perhaps meant.
     pub(crate) fn unknown(
         &self,
         keyword: Keyword,

@@ -1,5 +1,4 @@
-//! One check under way: what it may still spend, how deep it is, and who asked. All check functions
-//! share it.
+//! The state of one check: the remaining steps, the depth, and the entered resources. All check functions share it.
 
 use std::ops::ControlFlow;
 
@@ -17,16 +16,16 @@ use crate::violation::{Keyword, Violation};
 /// Steps charged for one match of a pattern that may backtrack.
 const BACKTRACKING_STEPS: u64 = 512;
 
-/// Steps charged for a match that needed more steps back than are allowed at first.
+/// Steps charged for a match that needed more backtracking than is allowed at first.
 const PATIENT_STEPS: u64 = 500_000;
 
 /// Bytes of a string that a linear pattern reads for one step.
 const BYTES_PER_STEP: usize = 64;
 
-/// `Break` when nothing more needs to be looked at.
+/// `Break` if the check need not continue.
 pub(crate) type Flow = ControlFlow<()>;
 
-/// A bound that was reached. The verdict is then "no", and the reason is this.
+/// A limit that the check reached. The value then counts as invalid, for this reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
     Steps,
@@ -40,28 +39,26 @@ pub(crate) struct Run<'s> {
     nodes: &'s [Node],
     steps_left: u64,
     nested: usize,
-    /// The resources entered and not left, outermost first; kept only where a `$dynamicRef` may
-    /// ask.
+    /// The resources that were entered and not left, outermost first; only kept if the schema has a `$dynamicRef`.
     entered: Vec<ResourceId>,
     has_dynamic_references: bool,
     limit: Option<Limit>,
 }
 
-/// Who receives violations: a verdict, which wants none built, or a list.
+/// The receiver of violations: a verdict, which never builds one, or a list.
 pub(crate) trait Report {
-    /// Takes note of a violation and says whether to go on.
+    /// Notes a violation, and says whether to continue.
     fn note(&mut self, violation: impl FnOnce() -> Violation) -> Flow;
 }
 
-/// Yes or no: the first violation ends the check, and none is ever built.
+/// Valid or not: the first violation ends the check, and no violation is ever built.
 pub(crate) struct Verdict;
 
 /// The violations, up to [`MAX_VIOLATIONS`].
 #[derive(Default)]
 pub(crate) struct Collected(pub(crate) Vec<Violation>);
 
-/// The position of a value in the instance: a step and the position it was taken from, all on the
-/// stack.
+/// The position of a value in the instance, as a linked list on the stack: a step, and the position of the outer value.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'p> {
     outer: Option<&'p Place<'p>>,
@@ -96,7 +93,7 @@ impl<'s> Run<'s> {
         self.limit
     }
 
-    /// Enters a node; every entry is matched by a [`leave`](Self::leave) unless it breaks.
+    /// Enters a node. The caller must call [`leave`](Self::leave) for every node entered without `Break`.
     pub(crate) fn enter(&mut self, id: NodeId, place: &Place<'_>) -> ControlFlow<(), &'s Node> {
         self.spend(1)?;
         if self.nested >= MAX_NESTED_SCHEMAS {
@@ -120,12 +117,12 @@ impl<'s> Run<'s> {
         }
     }
 
-    /// The first of the entered resources, from the outermost in, for which `choose` has an answer.
+    /// The first result of `choose` among the entered resources, from the outermost in.
     pub(crate) fn outermost<T>(&self, choose: impl Fn(ResourceId) -> Option<T>) -> Option<T> {
         self.entered.iter().find_map(|resource| choose(*resource))
     }
 
-    /// Pays for work; `Break` when there is nothing left to pay with.
+    /// Spends steps; `Break` if too few are left.
     pub(crate) fn spend(&mut self, steps: u64) -> Flow {
         match self.steps_left.checked_sub(steps) {
             Some(left) => {
@@ -136,12 +133,12 @@ impl<'s> Run<'s> {
         }
     }
 
-    /// Pays for a look at a list of this many values.
+    /// Spends the steps for looking at a list of this many values.
     pub(crate) fn spend_list(&mut self, length: usize) -> Flow {
         self.spend(1 + length as u64 / 8)
     }
 
-    /// Whether a pattern matches; a pattern that gives up counts as no match and sets the limit.
+    /// Whether a pattern matches. If the engine gives up, this counts as no match and sets the limit.
     pub(crate) fn matches(&mut self, pattern: &Pattern, text: &str) -> bool {
         let steps = match pattern.cost() {
             Cost::Linear => 1 + (text.len() / BYTES_PER_STEP) as u64,
@@ -163,14 +160,14 @@ impl<'s> Run<'s> {
         matched.unwrap_or(false)
     }
 
-    /// Whether a value satisfies a node. Nothing is reported.
+    /// Whether a value satisfies a node, without a report.
     pub(crate) fn holds(&mut self, id: NodeId, value: &Value, place: &Place<'_>) -> bool {
         check(self, id, value, place, &mut Verdict).is_continue()
     }
 
     fn stop<T>(&mut self, limit: Limit) -> ControlFlow<(), T> {
         self.limit.get_or_insert(limit);
-        // The verdict is settled, so whatever is still open must not cost anything more.
+        // The verdict is certain now, so the rest of the check must not cost anything more.
         self.steps_left = 0;
         ControlFlow::Break(())
     }

@@ -1,6 +1,5 @@
-//! Checks the members and items that no other part of a schema has looked at. What has been looked
-//! at is worked out only where `unevaluatedProperties` or `unevaluatedItems` is used, by going once
-//! more through the applicators beside it.
+//! Checks the members and items that no other part of a schema has evaluated. To find them, the applicators
+//! are run once more, but only for schemas with `unevaluatedProperties` or `unevaluatedItems`.
 
 use std::ops::ControlFlow;
 
@@ -11,8 +10,7 @@ use super::run::{Flow, Place, Report, Run};
 use crate::node::{InPlace, Node, NodeId, Unevaluated};
 use crate::violation::{Keyword, Violation};
 
-/// Which members of an object, or items of an array, have been looked at. The first 64 need no
-/// allocation.
+/// The members of an object, or items of an array, that have been evaluated. The first 64 need no allocation.
 struct Marks {
     length: usize,
     first: u64,
@@ -73,7 +71,7 @@ impl Unevaluated {
     }
 }
 
-/// Marks all that a node looks at in a value that satisfies it.
+/// Marks everything that a node evaluates in a value that satisfies it.
 fn mark(
     run: &mut Run<'_>,
     id: NodeId,
@@ -99,7 +97,7 @@ fn mark(
     flow
 }
 
-/// Marks what the keywords of a node, other than the unevaluated ones, look at.
+/// Marks what the keywords of a node evaluate, except the unevaluated ones.
 fn mark_beside(
     run: &mut Run<'_>,
     node: &Node,
@@ -167,7 +165,7 @@ fn mark_in_place(
             .iter()
             .try_for_each(|node| mark(run, *node, value, place, marks)),
         InPlace::AnyOf(nodes) | InPlace::OneOf(nodes) => nodes.iter().try_for_each(|node| {
-            // A branch that does not match has looked at nothing.
+            // A branch that does not match evaluates nothing.
             if run.holds(*node, value, place) {
                 mark(run, *node, value, place, marks)
             } else {

@@ -1,4 +1,4 @@
-//! Walks a value along the schema and mends it on the way.
+//! Walks through a value with its schema, and corrects the value.
 
 use std::ops::ControlFlow;
 
@@ -15,10 +15,10 @@ pub(super) struct Mender<'s> {
     made: Vec<Coercion>,
 }
 
-/// What may be done to the part of the value at hand.
+/// What may be done with the current part of the value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// It does not satisfy its schema: mend it.
+    /// It does not satisfy its schema: correct it.
     Mend,
     /// It does: only write its integers as integers.
     Settle,
@@ -68,7 +68,7 @@ impl<'s> Mender<'s> {
         self.run.leave();
     }
 
-    /// Reads the value as a kind that the node wants, if it is not of one.
+    /// Converts the value to a kind that the node accepts, if it is of another kind.
     fn convert(&mut self, node: &Node, value: &mut Value, place: &Place<'_>, mode: Mode) {
         let wanted = wanted(node);
         if wanted.has(Kinds::INTEGER)
@@ -86,7 +86,7 @@ impl<'s> Mender<'s> {
         }
     }
 
-    /// The value as the only item of an array, if the node wants an array of such.
+    /// The value as the only item of an array, if the node accepts an array of such items.
     fn wrapped(
         &mut self,
         node: &Node,
@@ -101,8 +101,7 @@ impl<'s> Mender<'s> {
         let mut item = value.clone();
         if let Some(schema) = node.array.as_ref().and_then(|rules| rules.item(0)) {
             let inner = place.position(0);
-            // Changes to the item are reported as changes to the whole, because the whole replaces
-            // the item.
+            // Changes to the item are reported as changes to the array, because the array replaces the item.
             let before = self.made.len();
             self.mend(schema, &mut item, &inner);
             self.made.truncate(before);
@@ -142,7 +141,7 @@ impl<'s> Mender<'s> {
         }
     }
 
-    /// Takes away every `null` that says "not given".
+    /// Removes every `null` that means "not given".
     fn drop_needless_nulls(
         &mut self,
         rules: &ObjectRules,
@@ -212,7 +211,7 @@ impl<'s> Mender<'s> {
         }
     }
 
-    /// Follows the branch that holds, or the first one that can be made to hold.
+    /// Follows the branch that accepts the value, or the first one that accepts it once corrected.
     fn branches(&mut self, nodes: &[NodeId], value: &mut Value, place: &Place<'_>) {
         if let Some(node) = nodes
             .iter()
@@ -230,8 +229,8 @@ impl<'s> Mender<'s> {
             }
             self.made.truncate(before);
         }
-        // None can; if only one is for values of this kind, at least its other faults are left to
-        // tell.
+        // No branch can accept it. If only one branch is for values of this kind, its other corrections are made
+        // anyway.
         let mut alike = nodes.iter().filter(|node| self.is_alike(**node, value));
         if let (Some(only), None) = (alike.next(), alike.next()) {
             self.mend(*only, value, place);
@@ -255,7 +254,7 @@ impl<'s> Mender<'s> {
 }
 
 fn kind_before(value: &Value) -> &'static str {
-    // `5.0` is an integer to the schema; in the log it has to differ from what it becomes.
+    // For the schema `5.0` is an integer; the log must show that it is changed.
     if scalar::integer(value).is_some() {
         "a float"
     } else {
@@ -263,7 +262,7 @@ fn kind_before(value: &Value) -> &'static str {
     }
 }
 
-/// The kinds a node admits, by `type`, `const` and `enum`.
+/// The kinds that a node accepts, by `type`, `const` and `enum`.
 fn wanted(node: &Node) -> Kinds {
     let listed = |values: &[Value]| {
         values

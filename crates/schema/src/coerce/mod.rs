@@ -1,7 +1,7 @@
-//! Reads what a model probably meant. Models send `"5"` for 5, `"true"` for true, an object as its
-//! JSON text, `null` for "not given", and one value where a list of them is wanted.
-//! [`Schema::coerce`](crate::Schema::coerce) mends these where the schema leaves no doubt, and
-//! changes nothing that the schema already accepts.
+//! Corrects arguments to what a model probably meant. Models send `"5"` for 5, `"true"` for true, the JSON
+//! text of an object instead of the object, `null` for "not given", and one value instead of a list.
+//! [`Schema::coerce`](crate::Schema::coerce) corrects these if the schema leaves no doubt, and
+//! never changes a value that the schema already accepts, except that `5.0` becomes `5`.
 
 mod mender;
 mod scalar;
@@ -15,19 +15,19 @@ use crate::check::Place;
 use crate::node::NodeId;
 use crate::schema::Schema;
 
-/// One value that was read as another.
+/// One value that was converted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Coercion {
     /// JSON pointer of the value.
     pub pointer: String,
-    /// The value that came: `a string`.
+    /// The kind of the value that was sent: `a string`.
     pub from: &'static str,
-    /// What it was changed to: `an integer`, or `absent` for a `null` that was removed.
+    /// The kind that it was converted to: `an integer`, or `absent` for a `null` that was removed.
     pub to: &'static str,
 }
 
-/// What [`Schema::coerce`](crate::Schema::coerce) changed, in the order it did.
+/// The changes that [`Schema::coerce`](crate::Schema::coerce) made, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 #[must_use = "whether anything was changed is worth a line in the log"]
@@ -81,20 +81,20 @@ impl fmt::Display for Coercions {
 }
 
 impl Schema {
-    /// Mends a value in place where it is plain what was meant.
+    /// Corrects a value in place if it is clear what was meant. Returns the changes.
     ///
-    /// - a string to an integer, number or boolean, where one is wanted and the text is exactly
+    /// - a string becomes an integer, number or boolean if the schema expects one and the text is exactly
     ///   that;
-    /// - a number or boolean to a string, where a string is wanted;
-    /// - a string that is the JSON text of a wanted object or array to that object or array;
-    /// - a scalar to an array of one, where an array of such is wanted;
-    /// - `null` to nothing, for a property that is not required and may not be `null`;
-    /// - `5.0` to `5` where an integer is wanted. The two are the same value to the schema, but not
-    ///   to Rust.
+    /// - a number or boolean becomes a string if the schema expects a string;
+    /// - a string that is the JSON text of an expected object or array becomes that object or array;
+    /// - a scalar becomes an array of one item if the schema expects an array of such items;
+    /// - `null` is removed for a property that is not required and may not be `null`;
+    /// - `5.0` becomes `5` if the schema expects an integer. The two are the same value for the schema, but not
+    ///   for Rust.
     ///
-    /// Integers stay exact: text of an integer beyond 64 bits is left alone. Apart from `5.0`, a
-    /// value that the schema accepts is never changed. A value that cannot be mended in full is
-    /// mended as far as it goes, so that [`check`](Self::check) then speaks of the rest alone.
+    /// Integers stay exact: the text of an integer beyond 64 bits is left unchanged. Apart from `5.0`, a
+    /// value that the schema accepts is never changed. A value that cannot be corrected completely is
+    /// corrected as far as possible, so that [`check`](Self::check) then only reports the rest.
     ///
     /// ```
     /// use serde_json::json;

@@ -1,11 +1,11 @@
-//! One value read as another kind, without loss.
+//! Converts one value to another kind, without loss.
 
 use serde_json::{Number, Value};
 
 use crate::kind::Kinds;
 use crate::number::Num;
 
-/// The readings of a value that are among the wanted kinds, the likeliest first.
+/// The conversions of a value to the expected kinds, the most likely first.
 pub(super) fn readings(value: &Value, wanted: Kinds) -> impl Iterator<Item = Value> {
     let (text, scalar) = match value {
         Value::String(text) => (Some(text.as_str()), None),
@@ -22,8 +22,7 @@ pub(super) fn readings(value: &Value, wanted: Kinds) -> impl Iterator<Item = Val
     from_text.chain(as_text.map(Value::String))
 }
 
-/// A number without a fraction as the integer it is; `None` if it is one already, or none that 64
-/// bits hold.
+/// A number without a fraction as an integer; `None` if it is an integer already, or does not fit into 64 bits.
 pub(super) fn integer(value: &Value) -> Option<Value> {
     let number = value.as_number()?;
     let is_integer = number.is_i64() || number.is_u64();
@@ -50,7 +49,7 @@ fn number(text: &str, wanted: Kinds) -> Option<Value> {
         .all(|byte| byte.is_ascii_digit() || byte == b'-');
     let is_exact = number.is_i64() || number.is_u64();
     if is_written_whole && !is_exact {
-        // Beyond 64 bits; as a float it would be another number.
+        // Beyond 64 bits; as a float it would be a different number.
         return None;
     }
     if wanted.has(Kinds::NUMBER) {

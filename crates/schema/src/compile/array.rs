@@ -1,5 +1,5 @@
 //! Reads `prefixItems`, `items`, `contains` and its counts, lengths, and `uniqueItems`. Draft-07
-//! writes the first two as a list in `items` and `additionalItems`.
+//! has a list in `items`, and `additionalItems`, instead of the first two.
 
 use serde_json::{Map, Value};
 

@@ -1,5 +1,5 @@
-//! Turns every schema that the document's root can reach into a node. A list of schemas still to do
-//! takes the place of recursion, so neither depth nor references can exhaust the stack.
+//! Compiles every schema that can be reached from the document's root to a node. It keeps a list of remaining schemas
+//! instead of recursing, so that neither depth nor references can exhaust the stack.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::pattern::{self, Pattern};
 use crate::pointer::measure;
 use crate::settings::Settings;
 
-/// Values that one schema offers as examples of itself; one good one is enough.
+/// How many example values are kept of one schema; one good value is enough.
 const MAX_SAMPLES: usize = 4;
 
 /// The result of compilation.
@@ -51,7 +51,7 @@ pub(crate) fn compile(
     };
     compiler.node(root);
     let mut nodes = Vec::new();
-    // Each schema may add further ones behind itself.
+    // Compiling a schema may add further schemas to the end of the list.
     while let Some(schema) = compiler.schemas.get(nodes.len()).copied() {
         nodes.push(compiler.compile_one(schema)?);
     }
@@ -61,7 +61,7 @@ pub(crate) fn compile(
     }
     let has_dynamic_references = compiler.has_dynamic_references;
     if !has_dynamic_references {
-        // A dynamic reference asks which resources were entered, so there no step may be skipped.
+        // A dynamic reference depends on the entered resources, so no node may be skipped if there is one.
         skip_aliases(&mut nodes);
     }
     nodes.iter_mut().for_each(Node::settle);
@@ -86,7 +86,7 @@ pub(crate) struct Compiler<'s> {
 }
 
 impl<'s> Compiler<'s> {
-    /// The number of a schema, which will be compiled in its turn.
+    /// The number of a schema, which is compiled later.
     pub(crate) fn node(&mut self, schema: &'s Value) -> NodeId {
         let next = NodeId::new(self.schemas.len());
         let number = *self.numbers.entry(schema).or_insert(next);
@@ -108,7 +108,7 @@ impl<'s> Compiler<'s> {
         self.dialect().is_only_reference(schema)
     }
 
-    /// A pattern of the schema that is being compiled; equal patterns are compiled once.
+    /// Compiles a pattern of the current schema; equal patterns are compiled once.
     pub(crate) fn pattern(&mut self, source: &'s str) -> Result<Arc<Pattern>, SchemaError> {
         if let Some(pattern) = self.patterns.get(source) {
             return Ok(Arc::clone(pattern));
@@ -128,12 +128,12 @@ impl<'s> Compiler<'s> {
         Ok(pattern)
     }
 
-    /// Where a reference in the schema that is being compiled leads.
+    /// The target of a reference in the current schema.
     pub(crate) fn target(&mut self, reference: &str) -> Result<Target<'s>, SchemaError> {
         self.index.target(self.current, reference)
     }
 
-    /// The `$dynamicRef` of the schema that is being compiled.
+    /// The `$dynamicRef` of the current schema.
     pub(crate) fn dynamic_reference(&mut self, reference: &str) -> Result<InPlace, SchemaError> {
         let fallback = match self.target(reference)? {
             Target::Schema(schema) => self.node(schema),
@@ -151,7 +151,7 @@ impl<'s> Compiler<'s> {
         Ok(InPlace::DynamicReference(fallback, offers))
     }
 
-    /// Names that ask for other names.
+    /// The names that require other names.
     pub(crate) fn dependent_names(
         &self,
         schema: &'s Map<String, Value>,
@@ -160,7 +160,7 @@ impl<'s> Compiler<'s> {
             .filter(|(_, needed)| needed.is_array())
     }
 
-    /// Names that ask for a schema.
+    /// The names that require a schema.
     pub(crate) fn dependent_schemas(
         &self,
         schema: &'s Map<String, Value>,
@@ -223,7 +223,7 @@ impl<'s> Compiler<'s> {
     }
 }
 
-/// Lets every node lead past those that do nothing but refer to another one.
+/// Makes every node refer directly to its targets, past nodes that only refer to another node.
 fn skip_aliases(nodes: &mut [Node]) {
     let aliases: Vec<Option<NodeId>> = nodes.iter().map(Node::alias).collect();
     let end = |mut node: NodeId| {

@@ -1,6 +1,6 @@
-//! Finds references that lead back to themselves on the same value. A schema that refers to itself
-//! for the *members* of a value is a tree and ends with the value; one that does so for the value
-//! itself never ends.
+//! Finds references that lead back to themselves for the same value. A schema that refers to itself for the
+//! *members* of a value describes a tree, and checking it ends with the value; if it refers to itself for the
+//! value itself, checking would never end.
 
 use crate::node::{InPlace, Node, NodeId};
 
@@ -11,7 +11,7 @@ enum Visit {
     Done,
 }
 
-/// A node on a circle, if there is one.
+/// A node that is part of a cycle, if there is one.
 pub(super) fn find(nodes: &[Node]) -> Option<NodeId> {
     let mut visits = vec![Visit::New; nodes.len()];
     (0..nodes.len())

@@ -1,6 +1,5 @@
-//! The map of a schema document, drawn before anything is compiled: which values are schemas, by
-//! which names (`$id`, `$anchor`, `$dynamicAnchor`) they are known, and to which of them a
-//! reference leads.
+//! An index of a schema document, made before anything is compiled: which values are schemas, their
+//! names (`$id`, `$anchor`, `$dynamicAnchor`), and the target of each reference.
 
 use std::collections::HashMap;
 
@@ -12,14 +11,14 @@ use crate::node::ResourceId;
 use crate::pointer;
 use crate::reference::{percent_decoded, pointer_tokens, resolve, split_fragment};
 
-/// What a schema inherits from its position.
+/// The properties that a schema inherits from its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     pub(crate) resource: ResourceId,
     pub(crate) dialect: Dialect,
 }
 
-/// Where a reference leads.
+/// The target of a reference.
 pub(crate) enum Target<'s> {
     Schema(&'s Value),
     /// The meta-schema of a dialect, which is built in.
@@ -36,7 +35,7 @@ struct Resource<'s> {
 
 pub(crate) struct Index<'s> {
     root: &'s Value,
-    // Schemas are known by their address: the document is borrowed as long as the index lives.
+    // Schemas are identified by their address: the document is borrowed as long as the index lives.
     scopes: HashMap<*const Value, Scope>,
     resources: Vec<Resource<'s>>,
     by_uri: HashMap<String, ResourceId>,
@@ -107,8 +106,8 @@ impl<'s> Index<'s> {
             })
     }
 
-    /// Every schema that a `$dynamicRef` in `from` may mean, with the resource that offers it;
-    /// empty if the reference has no dynamic anchor to start with and so is an ordinary one.
+    /// Every schema that a `$dynamicRef` in `from` may refer to, with its resource. Empty if the initial target of the
+    /// reference has no dynamic anchor, so that the reference is an ordinary one.
     pub(crate) fn dynamic_targets(
         &self,
         from: &Value,
@@ -126,7 +125,7 @@ impl<'s> Index<'s> {
         offers.filter(|_| starts).collect()
     }
 
-    /// The JSON pointer of a schema, for a message.
+    /// The JSON pointer of a schema, for messages.
     pub(crate) fn pointer(&self, schema: &Value) -> String {
         pointer::locate(self.root, schema)
     }
@@ -146,8 +145,7 @@ impl<'s> Index<'s> {
             .copied()
     }
 
-    /// Follows a JSON pointer. It may end where no keyword expects a schema; that place becomes
-    /// one.
+    /// Follows a JSON pointer. It may lead to a place where no keyword expects a schema; that place then becomes one.
     fn follow(
         &mut self,
         resource: ResourceId,
@@ -176,7 +174,7 @@ impl<'s> Index<'s> {
         Ok(Some(value))
     }
 
-    /// Visits a schema and all that its keywords contain.
+    /// Visits a schema and all subschemas in its keywords.
     fn walk(&mut self, start: &'s Value, scope: Scope) -> Result<(), SchemaError> {
         let mut open = vec![(start, scope)];
         while let Some((value, scope)) = open.pop() {
@@ -202,7 +200,7 @@ impl<'s> Index<'s> {
         Ok(())
     }
 
-    /// Notes the names a schema gives itself; returns the scope inside it.
+    /// Notes the names that a schema declares; returns the scope inside it.
     fn enter(&mut self, value: &'s Value, scope: Scope) -> Result<Scope, SchemaError> {
         let schema = match value {
             Value::Object(schema) => schema,

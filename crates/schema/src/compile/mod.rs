@@ -1,5 +1,4 @@
-//! From a schema document to nodes: measured, indexed, compiled, and freed of references that go in
-//! circles.
+//! Compiles a schema document to nodes: measures it, indexes it, compiles it, and rejects cyclic references.
 
 mod array;
 mod compiler;

@@ -1,4 +1,4 @@
-//! Reads `minimum`, `maximum`, their exclusive sisters, and `multipleOf`.
+//! Reads `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum` and `multipleOf`.
 
 use serde_json::{Map, Value};
 

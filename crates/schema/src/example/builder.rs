@@ -1,5 +1,5 @@
-//! Builds one example along the schema. Where `anyOf` or `oneOf` leaves a choice, the number of the
-//! attempt decides, so that trying attempt after attempt tries every combination.
+//! Builds one example for a schema. If `anyOf` or `oneOf` leaves a choice, the number of the attempt
+//! decides, so that successive attempts try every combination.
 
 use std::ops::ControlFlow;
 
@@ -13,14 +13,14 @@ use crate::node::{InPlace, Node, NodeId};
 
 pub(crate) struct Builder<'r, 's> {
     run: &'r mut Run<'s>,
-    /// What is left of the attempt's number; each choice takes its share of it.
+    /// The part of the attempt's number that is left; each choice uses up a part of it.
     choice: usize,
     values: usize,
     /// The schemas whose values are being built, outermost first.
     open: Vec<NodeId>,
 }
 
-/// All nodes that speak of one value.
+/// All nodes that apply to one value.
 type Nodes<'s> = Vec<&'s Node>;
 
 impl<'r, 's> Builder<'r, 's> {
@@ -33,17 +33,17 @@ impl<'r, 's> Builder<'r, 's> {
         }
     }
 
-    /// Whether a higher attempt would only repeat the choices of this one.
+    /// Whether a higher attempt number would only repeat the choices of this one.
     pub(super) fn was_last(&self) -> bool {
         self.choice > 0
     }
 
-    /// A value that probably satisfies a node.
+    /// Builds a value that probably satisfies a node.
     pub(crate) fn build_for(&mut self, id: NodeId) -> Option<Value> {
         self.value(&[id], 0)
     }
 
-    /// A value that all the schemas accept; `nth` tells apart those that must differ.
+    /// Builds a value that all the schemas should accept; `nth` makes values differ that must be unique.
     fn value(&mut self, schemas: &[NodeId], nth: usize) -> Option<Value> {
         self.values += 1;
         if self.open.len() >= MAX_EXAMPLE_DEPTH || self.values > MAX_EXAMPLE_VALUES {
@@ -80,7 +80,7 @@ impl<'r, 's> Builder<'r, 's> {
         }
     }
 
-    /// Collects the nodes that apply to the same value as `id`, and decides between branches.
+    /// Collects the nodes that apply to the same value as `id`, and chooses between branches.
     fn gather(&mut self, id: NodeId, nodes: &mut Nodes<'s>) -> Option<()> {
         let ControlFlow::Continue(node) = self.run.enter(id, &Place::ROOT) else {
             return None;
@@ -117,7 +117,7 @@ impl<'r, 's> Builder<'r, 's> {
                 self.gather(*condition, nodes)?;
                 then.map_or(Some(()), |node| self.gather(node, nodes))
             }
-            // What these ask of the value shows when it is checked.
+            // Whether the value satisfies these shows when it is checked.
             InPlace::Dependent(_) | InPlace::Not(_) | InPlace::MetaSchema(_) => Some(()),
         }
     }
@@ -128,7 +128,7 @@ impl<'r, 's> Builder<'r, 's> {
         chosen
     }
 
-    /// A value that the schema itself names.
+    /// A value that the schema itself lists.
     fn offered(&mut self, schemas: &[NodeId], nodes: &Nodes<'s>, nth: usize) -> Option<Value> {
         let constants = nodes.iter().filter_map(|node| node.constant.as_deref());
         let choices = nodes
@@ -150,7 +150,7 @@ impl<'r, 's> Builder<'r, 's> {
             .filter_map(|node| node.object.as_deref())
             .collect();
         let mut names: Vec<&str> = Vec::new();
-        // The declared order first, then what is only required.
+        // Declared names in their order first, then names that are only required.
         let declared = || rules.iter().flat_map(|rules| rules.declared());
         let required = rules.iter().flat_map(|rules| rules.required());
         let is_required = |name: &&str| rules.iter().any(|rules| rules.is_required(name));
@@ -230,7 +230,7 @@ impl<'r, 's> Builder<'r, 's> {
     }
 }
 
-/// The kind to build: one that the schema has rules for, before any other.
+/// The kind to build. A kind that the schema has rules for comes before any other.
 fn preferred(kinds: Kinds, nodes: &Nodes<'_>) -> Option<Kinds> {
     let has = |is_ruled: fn(&Node) -> bool| nodes.iter().any(|node| is_ruled(node));
     let ruled = [

@@ -1,6 +1,5 @@
-//! A value that satisfies a schema, made up from what the schema says. It honours `examples`,
-//! `default`, `const` and `enum` before it invents anything, and contains what is required and
-//! little else.
+//! Builds a value that satisfies a schema. It uses `examples`, `default`, `const` and `enum` if the schema has
+//! them, and contains the required members and little else.
 
 mod builder;
 mod scalar;
@@ -13,18 +12,17 @@ use crate::limits::MAX_EXAMPLE_TRIES;
 use crate::node::NodeId;
 use crate::schema::Schema;
 
-/// A valid example for a schema document; `None` if the document is not a valid schema, or if no
+/// Builds a valid example for a schema document. Returns `None` if the document is not a valid schema, or if no
 /// example was found.
 pub fn example(schema: &Value) -> Option<Value> {
     Schema::compile(schema).ok()?.example()
 }
 
 impl Schema {
-    /// A value that satisfies this schema, if one is found by simple means. The value has been
-    /// checked against the schema.
+    /// Builds a value that satisfies this schema, and checks it against the schema. Returns `None` if no value is
+    /// found by simple means.
     pub fn example(&self) -> Option<Value> {
-        // One budget for all attempts, so that a schema made to be costly is not paid for again and
-        // again.
+        // All attempts share one budget, so that a schema that is costly on purpose is not paid for again and again.
         let mut run = self.run();
         for attempt in 0..MAX_EXAMPLE_TRIES {
             let mut builder = Builder::new(&mut run, attempt);

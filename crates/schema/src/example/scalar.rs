@@ -1,4 +1,4 @@
-//! Strings and numbers for examples: the first of a few candidates that all rules accept.
+//! Strings and numbers for examples: takes the first of a few candidates that all rules accept.
 
 use serde_json::{Number, Value};
 
@@ -9,7 +9,7 @@ use crate::node::{Node, NumberRules, TextRules};
 use crate::number::Num;
 use crate::violation::Keyword;
 
-/// The example for any string.
+/// The example of a string without further rules.
 const PLACEHOLDER: &str = "text";
 
 pub(super) fn text(run: &mut Run<'_>, nodes: &[&Node], nth: usize) -> Option<Value> {
@@ -38,7 +38,7 @@ pub(super) fn text(run: &mut Run<'_>, nodes: &[&Node], nth: usize) -> Option<Val
         .map(|format| format.sample().to_owned());
     let patterns = rules.iter().filter_map(|rules| rules.pattern.as_deref());
     let matching = patterns.flat_map(|pattern| {
-        // More and more where the pattern repeats, until the length is right too.
+        // Adds more and more repetitions until the length is right too.
         (0..=least.max(1)).filter_map(|extra| pattern.sample(extra))
     });
     let text = formatted
@@ -83,7 +83,7 @@ fn placeholder(least: usize, most: usize, nth: usize) -> String {
     text.chars().take(most).collect()
 }
 
-/// Numbers in and around the bounds, and multiples of the step from there.
+/// Numbers in and around the bounds, and multiples of `multipleOf` from there.
 fn candidates(rules: &[&NumberRules], nth: usize) -> impl Iterator<Item = Number> + use<> {
     let bounds: Vec<(Keyword, f64)> = rules
         .iter()
@@ -125,8 +125,8 @@ fn candidates(rules: &[&NumberRules], nth: usize) -> impl Iterator<Item = Number
     let around = (0..spread).map(move |count| (base + direction * f64::from(count)) * unit);
     let plain = [1.0, 0.0].into_iter().filter(move |_| step.is_none());
     let floats = plain.chain(around).chain(middle).chain(step);
-    // The bounds as written come exact; the rest is arithmetic on floats, and checked by the
-    // caller.
+    // Bounds are taken exactly as written; the other candidates come from arithmetic on floats, which the caller
+    // checks.
     let numbers = floats.filter_map(|float| {
         let whole = Number::from_f64(float).and_then(|number| Num::of(&number).to_integer());
         whole.or_else(|| Number::from_f64(float))

@@ -4,9 +4,9 @@ use super::id::NodeId;
 
 #[derive(Debug)]
 pub(crate) struct ArrayRules {
-    /// Schemas of the first items, each of its own.
+    /// The schemas of the first items, one for each.
     pub(crate) prefix: Box<[NodeId]>,
-    /// The schema of all items after those.
+    /// The schema of all items after the first ones.
     pub(crate) items: Option<NodeId>,
     pub(crate) contains: Option<Contains>,
     pub(crate) least: u64,

@@ -9,7 +9,7 @@ impl NodeId {
     pub(crate) const ROOT: Self = Self(0);
 
     pub(crate) fn new(position: usize) -> Self {
-        // A document has at most MAX_SCHEMA_VALUES values and a node for each at the most.
+        // A document has at most MAX_SCHEMA_VALUES values and at most one node for each.
         Self(u32::try_from(position).unwrap_or(u32::MAX))
     }
 

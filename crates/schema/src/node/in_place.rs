@@ -7,9 +7,9 @@ use crate::dialect::Dialect;
 #[derive(Debug)]
 pub(crate) enum InPlace {
     Reference(NodeId),
-    /// The node meant if no entered resource offers the anchor, and the offers of all resources.
+    /// The node to use if no entered resource has the anchor, and the nodes of all resources that have it.
     DynamicReference(NodeId, Box<[(ResourceId, NodeId)]>),
-    /// The value is itself a schema of this dialect.
+    /// The value must itself be a schema of this dialect.
     MetaSchema(Dialect),
     AllOf(Box<[NodeId]>),
     AnyOf(Box<[NodeId]>),
@@ -20,16 +20,16 @@ pub(crate) enum InPlace {
         then: Option<NodeId>,
         otherwise: Option<NodeId>,
     },
-    /// The schemas that apply when a property is there.
+    /// The schemas that apply if a property is present.
     Dependent(Box<[(Box<str>, NodeId)]>),
 }
 
 impl InPlace {
-    /// The nodes this can lead to without going deeper into the value.
+    /// The nodes that this can lead to without going deeper into the value.
     pub(crate) fn targets(&self) -> Vec<NodeId> {
         match self {
             Self::Reference(node) | Self::Not(node) => vec![*node],
-            // Which node is meant is known only during a check; there the depth is bounded.
+            // The target is only known during a check, where the depth is limited.
             Self::DynamicReference(..) | Self::MetaSchema(_) => Vec::new(),
             Self::AllOf(nodes) | Self::AnyOf(nodes) | Self::OneOf(nodes) => nodes.to_vec(),
             Self::If {
@@ -44,7 +44,7 @@ impl InPlace {
         }
     }
 
-    /// Puts every node through `rename`.
+    /// Replaces every node by the result of `rename`.
     pub(crate) fn rename(&mut self, rename: impl Fn(NodeId) -> NodeId) {
         let each = |node: &mut NodeId| *node = rename(*node);
         match self {

@@ -1,5 +1,5 @@
-//! A schema after compilation: one node for each subschema, in one list, with references as
-//! numbers. The rules of a node are in files by the kind of value that they look at.
+//! A compiled schema: a list of nodes, one for each subschema, with references as numbers. The rules of a node
+//! are in separate files for each kind of value.
 
 mod array;
 mod id;

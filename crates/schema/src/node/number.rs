@@ -1,4 +1,4 @@
-//! Rules for numbers: `minimum`, `maximum`, their exclusive sisters, and `multipleOf`.
+//! Rules for numbers: `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum` and `multipleOf`.
 
 use serde_json::Number;
 

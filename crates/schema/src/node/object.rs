@@ -11,10 +11,9 @@ pub(crate) type Names = Box<[Box<str>]>;
 
 #[derive(Debug)]
 pub(crate) struct ObjectRules {
-    /// Every name that `properties` or `required` speaks of, sorted, so that one look-up serves
-    /// both.
+    /// Every name in `properties` or `required`, sorted, so that one lookup serves both.
     pub(crate) known: Box<[Known]>,
-    /// The names of `properties` as the author ordered them.
+    /// The names of `properties` in the author's order.
     pub(crate) declared: Names,
     /// The names of `required`, in order, each once.
     pub(crate) required: Names,
@@ -68,7 +67,7 @@ impl ObjectRules {
         self.name(name).is_some_and(|name| name.is_required)
     }
 
-    /// The schema that `properties` has for a name.
+    /// The schema in `properties` for a name.
     pub(crate) fn property(&self, name: &str) -> Option<NodeId> {
         self.name(name).and_then(|name| name.schema)
     }
@@ -80,7 +79,7 @@ impl ObjectRules {
         found.ok().map(|position| &self.known[position])
     }
 
-    /// Whether only names and the schemas of members are ruled.
+    /// Whether there are only rules for names and for the schemas of members.
     pub(crate) fn is_simple(&self) -> bool {
         self.patterns.is_empty()
             && self.property_names.is_none()
@@ -100,7 +99,7 @@ impl ObjectRules {
     }
 }
 
-/// Short names before long ones: most comparisons then end at the length and read no text.
+/// Orders short names before long ones: most comparisons then end with the length and read no text.
 pub(crate) fn order(left: &str, right: &str) -> Ordering {
     left.len().cmp(&right.len()).then_with(|| left.cmp(right))
 }

@@ -7,14 +7,14 @@ use super::{
 };
 use crate::kind::Kinds;
 
-/// One subschema. What is absent asserts nothing, and rules of one kind are not looked at for
-/// values of another.
+/// One subschema. Absent parts assert nothing, and the rules for one kind of value are ignored for values of other
+/// kinds.
 #[derive(Debug)]
 pub(crate) struct Node {
-    /// Set for the schema `false`, and only there.
+    /// True only for the schema `false`.
     pub(crate) is_never: bool,
     pub(crate) kinds: Kinds,
-    /// Set where nothing but the kind of a value is asked for.
+    /// True if the node only checks the kind of a value.
     pub(crate) is_only_kind: bool,
     pub(crate) constant: Option<Box<Value>>,
     pub(crate) choices: Option<Box<[Value]>>,
@@ -22,17 +22,17 @@ pub(crate) struct Node {
     pub(crate) text: Option<Box<TextRules>>,
     pub(crate) array: Option<Box<ArrayRules>>,
     pub(crate) object: Option<Box<ObjectRules>>,
-    /// Applicators that look at the same value: `allOf`, `$ref` and their like.
+    /// Applicators that apply to the same value, such as `allOf` and `$ref`.
     pub(crate) in_place: Box<[InPlace]>,
     pub(crate) unevaluated: Option<Box<Unevaluated>>,
     /// The resource this schema belongs to, for `$dynamicRef`.
     pub(crate) resource: ResourceId,
-    /// Values the schema itself offers, `examples` before `default`.
+    /// Values that the schema itself lists: `examples` before `default`.
     pub(crate) samples: Box<[Value]>,
 }
 
 impl Node {
-    /// A schema that admits everything.
+    /// A schema that accepts everything.
     pub(crate) fn anything(resource: ResourceId) -> Self {
         Self {
             is_never: false,
@@ -51,7 +51,7 @@ impl Node {
         }
     }
 
-    /// A schema that admits nothing.
+    /// A schema that accepts nothing.
     pub(crate) fn nothing(resource: ResourceId) -> Self {
         Self {
             is_never: true,
@@ -59,7 +59,7 @@ impl Node {
         }
     }
 
-    /// The node this one only refers to, if it does nothing else.
+    /// The node that this one refers to, if it does nothing else.
     pub(crate) fn alias(&self) -> Option<NodeId> {
         match &*self.in_place {
             [InPlace::Reference(target)] if self.is_bare() => Some(*target),
@@ -67,7 +67,7 @@ impl Node {
         }
     }
 
-    /// Puts every node this one knows through `rename`.
+    /// Replaces every node that this one refers to by the result of `rename`.
     pub(crate) fn rename(&mut self, rename: impl Fn(NodeId) -> NodeId) {
         if let Some(rules) = &mut self.array {
             rules.rename(&rename);
@@ -83,7 +83,7 @@ impl Node {
             .for_each(|applicator| applicator.rename(&rename));
     }
 
-    /// Notes whether the node asks for the kind of a value and nothing else.
+    /// Determines whether the node only checks the kind of a value.
     pub(crate) fn settle(&mut self) {
         self.is_only_kind = self.has_no_rules() && self.in_place.is_empty();
     }

@@ -1,4 +1,4 @@
-//! Rules for strings: `minLength`, `maxLength`, `pattern`, and `format` where it is asserted.
+//! Rules for strings: `minLength`, `maxLength`, `pattern`, and `format` if formats are checked.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ pub(crate) struct TextRules {
     pub(crate) least: u64,
     pub(crate) most: Option<u64>,
     pub(crate) pattern: Option<Arc<Pattern>>,
-    /// The format, known to us or not asserted at all.
+    /// The format, if this crate knows it.
     pub(crate) format: Option<Format>,
     pub(crate) formats: Formats,
 }

@@ -1,4 +1,4 @@
-//! Rules for what no other part of a schema has looked at: `unevaluatedProperties` and
+//! Rules for members and items that no other part of a schema has evaluated: `unevaluatedProperties` and
 //! `unevaluatedItems`.
 
 use super::id::NodeId;

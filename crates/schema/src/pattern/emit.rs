@@ -1,5 +1,5 @@
-//! Writes a tree in the syntax of the engine. Every character that could mean something there is
-//! written by its number, so nothing depends on which marks the engine gives a meaning.
+//! Writes a tree in the syntax of the engine. Characters that could have a special meaning there are written
+//! as numbers, so that nothing depends on which characters are special.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ const BOUNDARY: &str =
 const NO_BOUNDARY: &str =
     r"(?:(?<=[0-9A-Za-z\x{5F}])(?=[0-9A-Za-z\x{5F}])|(?<![0-9A-Za-z\x{5F}])(?![0-9A-Za-z\x{5F}]))";
 
-/// States that a character of nearly any kind takes, as the engine's automata read bytes of UTF-8.
+/// States of a class that matches almost any character, since the engine's automata read bytes of UTF-8.
 const STATES_OF_DOT: usize = 10;
 /// States of a property such as `\p{L}`.
 const STATES_OF_PROPERTY: usize = 400;
@@ -48,10 +48,10 @@ fn is_costly(term: &Term) -> bool {
     }
 }
 
-/// About how many states the engine's automata of a pattern have, with repeated parts written out.
+/// About how many states the engine's automata for a pattern have, with repetitions expanded.
 ///
-/// The engine builds one automaton for each part of a pattern with look-around, and those for
-/// look-behind without a limit, so that a few bytes of pattern could take gigabytes.
+/// The engine builds one automaton for each part of a pattern with look-around, and does not limit those of
+/// look-behind, so that a pattern of a few bytes could take gigabytes.
 pub(super) fn states(tree: &Alternatives) -> usize {
     let terms = tree.iter().flatten().map(states_of);
     terms.fold(tree.len(), usize::saturating_add)
@@ -65,7 +65,7 @@ fn states_of(term: &Term) -> usize {
         Term::Start | Term::End | Term::Flag(_) | Term::Back(_) => 1,
         Term::WordBoundary(_) => STATES_OF_BOUNDARY,
         Term::Group(_, body) | Term::Look(_, body) => states(body),
-        // The engine counts these, and does not write them out.
+        // The engine counts these repetitions instead of expanding them.
         Term::Repeat(repeated, _) if is_costly(repeated) => states_of(repeated),
         Term::Repeat(repeated, repeat) => {
             let times = repeat.most.unwrap_or(repeat.least).max(1) as usize;

@@ -7,15 +7,15 @@ use fancy_regex::{CompileError, Regex, RegexBuilder};
 use super::{Cost, Engine, Exhausted, Pattern, emit, parse, sample};
 use crate::limits::{MAX_BACKTRACKS, MAX_PATTERN_BYTES, MAX_PATTERN_SIZE, MAX_PATTERN_STATES};
 
-/// Steps back allowed at first. Nearly every match needs far fewer, and a bound this low keeps many
+/// Backtracking steps that are allowed at first. Nearly every match needs far fewer, and a bound this low keeps many
 /// costly strings from adding up.
 const FEW_BACKTRACKS: usize = 2_000;
 
-/// A pattern in the engine's own dialect.
+/// A pattern in the engine's own syntax.
 #[derive(Debug)]
 struct CompiledPattern {
     regex: Regex,
-    /// The same with [`MAX_BACKTRACKS`], for a string that needs them; made when one comes.
+    /// The same pattern with the limit [`MAX_BACKTRACKS`], compiled when a string needs it.
     patient: OnceLock<Option<Regex>>,
 }
 

@@ -1,6 +1,5 @@
-//! Regular expressions as JSON Schema means them (ECMA-262), run by an engine that was made for
-//! another dialect: `parse` reads the one, `emit` writes the other, `engine` runs it, `sample` makes up a
-//! string that matches.
+//! Regular expressions of JSON Schema (ECMA-262), run by an engine for another dialect: `parse` reads a
+//! pattern, `emit` writes it for the engine, `engine` runs it, and `sample` builds a string that matches it.
 
 mod emit;
 mod engine;
@@ -12,8 +11,8 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 pub(crate) use engine::compile;
 
-/// A compiled pattern. What runs it is behind a pointer that only [`compile`] makes, so that a
-/// program that never compiles one is linked without the engine and its tables.
+/// A compiled pattern. Its engine is behind a pointer that only [`compile`] creates, so that a
+/// program that never compiles a pattern is linked without the engine and its tables.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     source: Box<str>,
@@ -21,15 +20,15 @@ pub(crate) struct Pattern {
     cost: Cost,
 }
 
-/// Makes a pattern of its text, or says why it cannot.
+/// Compiles the text of a pattern, or says why it cannot be used.
 pub(crate) type Compile = fn(&str) -> Result<Pattern, String>;
 
 /// The engine that runs a pattern.
 pub(crate) trait Engine: std::fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
-    /// Whether it matches somewhere in the text, found with little effort.
+    /// Whether the pattern matches somewhere in the text, with few backtracking steps.
     fn is_match(&self, text: &str) -> Result<bool, Exhausted>;
 
-    /// The same with all the effort there is, for a text on which little was not enough.
+    /// The same with all allowed steps, for a text for which few were not enough.
     fn is_match_at_length(&self, text: &str) -> Result<bool, Exhausted>;
 
     /// A string that probably matches.
@@ -39,23 +38,23 @@ pub(crate) trait Engine: std::fmt::Debug + Send + Sync + UnwindSafe + RefUnwindS
 /// The cost of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cost {
-    /// Time grows with the string and nothing else.
+    /// The time only depends on the length of the string.
     Linear,
-    /// Look-around or back-references: steps back, within bounds.
+    /// Backtracking for look-around or back-references, within limits.
     Backtracking,
 }
 
-/// The engine gave up on a string: the steps back were used up.
+/// The engine gave up on a string because the backtracking steps were used up.
 #[derive(Debug)]
 pub(crate) struct Exhausted;
 
-/// Refuses every pattern, for schemas that must not have any.
+/// Rejects every pattern, for schemas that must not have any.
 pub(crate) fn refuse(_: &str) -> Result<Pattern, String> {
     Err("this schema is compiled without the engine for patterns".to_owned())
 }
 
 impl Pattern {
-    /// The pattern as the schema has it.
+    /// The pattern as written in the schema.
     pub(crate) fn source(&self) -> &str {
         &self.source
     }
@@ -64,18 +63,18 @@ impl Pattern {
         self.cost
     }
 
-    /// Whether the pattern matches somewhere in the text, found with little effort.
+    /// Whether the pattern matches somewhere in the text, with few backtracking steps.
     pub(crate) fn is_match(&self, text: &str) -> Result<bool, Exhausted> {
         self.engine.is_match(text)
     }
 
-    /// The same with all the effort there is, for a text on which little was not enough.
+    /// The same with all allowed steps, for a text for which few were not enough.
     pub(crate) fn is_match_at_length(&self, text: &str) -> Result<bool, Exhausted> {
         self.engine.is_match_at_length(text)
     }
 
-    /// A string that the pattern probably matches. Repetitions without an upper bound run `extra`
-    /// times more often than they must.
+    /// A string that the pattern probably matches. Repetitions without an upper bound are repeated `extra`
+    /// times more than they must be.
     pub(crate) fn sample(&self, extra: usize) -> Option<String> {
         self.engine.sample(&self.source, extra)
     }

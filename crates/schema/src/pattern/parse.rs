@@ -1,10 +1,9 @@
-//! Reads a regular expression of ECMA-262 with the `u` flag, as JSON Schema recommends, and
-//! forgives what browsers forgive without it: needless escapes of punctuation, and braces that
-//! count nothing.
+//! Parses a regular expression of ECMA-262 with the `u` flag, as JSON Schema recommends. It accepts two things that
+//! browsers only accept without the flag: needless escapes of punctuation, and braces that are not quantifiers.
 
 use super::tree::{Alternatives, Class, Member, Repeat, Sense, Term};
 
-/// Groups within groups. The engine itself stops at 64.
+/// Levels of nested groups. The engine's own limit is 64.
 const MAX_GROUPS: usize = 48;
 
 pub(super) fn parse(source: &str) -> Result<Alternatives, String> {
@@ -26,7 +25,7 @@ struct Parser {
     depth: usize,
 }
 
-/// One thing in a class: a character, which may begin a range, or a set of them.
+/// One element of a class: a character, which may begin a range, or a set of characters.
 enum Atom {
     One(char),
     Set(Member),
@@ -235,7 +234,7 @@ impl Parser {
                     return Err(format!("the range `{first}-{last}` runs backwards"));
                 }
                 (Atom::One(first), Atom::One(last)) => members.push(Member::Range(first, last)),
-                // A set cannot bound a range, so the dash is literal.
+                // A set cannot be the end of a range, so the dash is literal.
                 (first, last) => members.extend([
                     first.into_member(),
                     Member::Range('-', '-'),
@@ -254,7 +253,7 @@ impl Parser {
         }
     }
 
-    /// What a backslash can mean both inside and outside of a class.
+    /// The escapes that are allowed both inside and outside of a class.
     fn escaped_atom(&mut self) -> Result<Atom, String> {
         let Some(escaped) = self.next() else {
             return Err("it ends in a backslash".to_owned());

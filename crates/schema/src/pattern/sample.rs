@@ -1,18 +1,17 @@
-//! A string that a pattern matches, for an example. It is a good guess, not a proof: the caller
-//! checks it.
+//! Builds a string that a pattern matches, for an example. The string is a good guess that the caller checks.
 
 use super::parse::parse;
 use super::tree::{Alternatives, Class, Member, Sense, Term};
 use crate::limits::MAX_EXAMPLE_CHARS;
 
-/// Characters tried, in this order, where a class only says what it excludes.
+/// Characters that are tried, in this order, for a class that only excludes characters.
 const COMMON: &str = "aA0 _-.,:/@é漢";
 
-/// Terms visited for one sample: nested repetitions of nothing would otherwise go on and on.
+/// Terms visited for one sample: nested repetitions of empty parts would otherwise never end.
 const MAX_TERMS: usize = 20_000;
 
-/// A string that the pattern probably matches. Repetitions without an upper bound run `extra` times
-/// more often than they must.
+/// A string that the pattern probably matches. Repetitions without an upper bound are repeated `extra` times
+/// more than they must be.
 pub(crate) fn sample(pattern: &str, extra: usize) -> Option<String> {
     let tree = parse(pattern).ok()?;
     let mut sampler = Sampler {
@@ -31,7 +30,7 @@ struct Sampler {
 }
 
 impl Sampler {
-    /// Spells out the first alternative that can be.
+    /// Writes the first alternative that can be written.
     fn alternatives(&mut self, tree: &Alternatives) -> Option<()> {
         let start = self.text.len();
         tree.iter().find_map(|terms| {
@@ -50,7 +49,7 @@ impl Sampler {
             Term::Dot => self.text.push('a'),
             Term::Class(class) => self.text.push(chosen(class)?),
             Term::Group(_, body) => self.alternatives(body)?,
-            // Assertions add nothing; whether they hold is for the caller to see.
+            // Assertions add nothing; the caller checks whether they hold.
             Term::Start | Term::End | Term::WordBoundary(_) | Term::Look(..) | Term::Flag(_) => {}
             Term::Back(_) => return None,
             Term::Repeat(repeated, repeat) => {

@@ -6,17 +6,17 @@ pub(super) type Alternatives = Vec<Vec<Term>>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Term {
     Char(char),
-    /// Any character but the four line ends.
+    /// Any character except the four line ends.
     Dot,
     Class(Class),
     Start,
     End,
     WordBoundary(Sense),
-    /// A group, with the text that opens it in both dialects: `(`, `(?:`, `(?<name>`, `(?i:`.
+    /// A group, with its opening text, which is the same in both dialects: `(`, `(?:`, `(?<name>`, `(?i:`.
     Group(String, Alternatives),
-    /// A look-around, with the text that opens it.
+    /// A look-around, with its opening text.
     Look(&'static str, Alternatives),
-    /// A flag for all that follows: `(?i)`.
+    /// A flag for the rest of the pattern: `(?i)`.
     Flag(String),
     /// A back-reference as the engine writes it.
     Back(String),

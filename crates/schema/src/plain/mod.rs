@@ -1,5 +1,5 @@
-//! Schemas of Rust types, made plain for models and clients: no `$schema`, no names of Rust
-//! structs, no widths of integers, no references where none is needed, and an `Option` field simply
+//! Schemas of Rust types, simplified for models and clients: no `$schema`, no names of Rust
+//! structs, no integer widths, no references unless a type is recursive, and `Option` fields are simply
 //! optional.
 
 mod order;
@@ -14,11 +14,11 @@ use thiserror::Error;
 
 use strip::Contract;
 
-/// A type that cannot be the arguments of a tool.
+/// A type that cannot be used for the arguments of a tool.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArgumentsError {
-    /// Arguments are always a JSON object, and this type is not read from one.
+    /// Arguments are always a JSON object, and this type is not deserialized from one.
     #[error(
         "`{type_name}` cannot be arguments: its schema wants {found}, and arguments are always an \
          object; use a struct with named fields"
@@ -31,15 +31,15 @@ pub enum ArgumentsError {
     },
 }
 
-/// The input schema of a tool whose arguments are read into `T`.
+/// Returns the input schema of a tool whose arguments are deserialized into `T`.
 ///
 /// - Properties are in the order of the fields, described by their doc comments.
-/// - A field that may be absent is not in `required`, and its schema says nothing of `null`: an
-///   `Option<String>` is `{ "type": "string" }`. A `null` that a model sends all the same is taken
-///   away by [`Schema::coerce`](crate::Schema::coerce).
+/// - A field that may be absent is not in `required`, and its schema does not mention `null`: an
+///   `Option<String>` is `{ "type": "string" }`. If a model sends `null` anyway,
+///   [`Schema::coerce`](crate::Schema::coerce) removes it.
 /// - Types are written where they are used; only a recursive type is a `$ref` into `$defs`.
 /// - The bounds of small integers stay (`u8`: 0 to 255), as does `minimum: 0` for unsigned ones.
-/// - The root always says `"type": "object"`.
+/// - The root always has `"type": "object"`.
 ///
 /// ```
 /// use schemars::JsonSchema;
@@ -67,7 +67,7 @@ pub enum ArgumentsError {
 /// ```
 ///
 /// # Errors
-/// `T` is not read from a JSON object.
+/// If `T` is not deserialized from a JSON object.
 pub fn arguments_schema<T: JsonSchema + ?Sized>() -> Result<Map<String, Value>, ArgumentsError> {
     let settings = SchemaSettings::draft2020_12().for_deserialize();
     let schema = generated::<T>(settings, Contract::Read);
@@ -77,14 +77,14 @@ pub fn arguments_schema<T: JsonSchema + ?Sized>() -> Result<Map<String, Value>, 
     })
 }
 
-/// The output schema of a tool that returns `T`: what serialising a `T` can give.
+/// Returns the output schema of a tool that returns `T`: it describes every value that `T` can be serialized to.
 ///
-/// It is as plain as [`arguments_schema`], except that it says `null` wherever `null` is allowed,
+/// It is as plain as [`arguments_schema`], except that it mentions `null` wherever `null` is allowed,
 /// because `null` is not removed from results.
 pub fn output_schema<T: JsonSchema + ?Sized>() -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     match generated::<T>(settings, Contract::Written) {
-        // Some clients know schemas only as objects.
+        // Some clients only accept objects as schemas.
         Value::Bool(true) => Value::Object(Map::new()),
         schema => schema,
     }
@@ -98,7 +98,7 @@ fn generated<T: JsonSchema + ?Sized>(settings: SchemaSettings, contract: Contrac
     let generated = settings.into_generator().into_root_schema_for::<T>();
     let mut schema = generated.to_value();
     order::order(&mut schema);
-    // The root's title is the name of the Rust type unless the author gave another one.
+    // The root's title is the name of the Rust type, unless the author sets a title.
     if let Some(keywords) = schema.as_object_mut()
         && keywords.get("title").and_then(Value::as_str) == Some(&*T::schema_name())
     {

@@ -1,5 +1,5 @@
-//! Keywords in the order people read them: what a schema is, then what it holds, and at the end what
-//! it refers to.
+//! Sorts keywords in the order in which people read them: the kind of the value first, then its contents, and
+//! definitions at the end.
 
 use std::mem;
 
@@ -16,8 +16,8 @@ const FIRST: [&str; 7] = [
 ];
 const LAST: [&str; 2] = ["$defs", "definitions"];
 
-/// Puts the keywords of a schema, and of those inside it, in order. Values are moved and not
-/// copied: a server does this for each of its tools when it starts.
+/// Sorts the keywords of a schema and of its subschemas. Values are moved, not copied: a server does this
+/// for each of its tools when it starts.
 pub(super) fn order(schema: &mut Value) {
     match schema {
         Value::Array(schemas) => schemas.iter_mut().for_each(order),

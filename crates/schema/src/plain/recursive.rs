@@ -1,6 +1,5 @@
-//! A recursive type is written once, under `$defs`. schemars, asked to write types where they are
-//! used, unrolls a recursive one by a level before it refers to it; here these copies become
-//! references too.
+//! Writes a recursive type only once, under `$defs`. When types are written where they are used, schemars
+//! expands a recursive type by one level before it refers to it; here these copies are replaced by references.
 
 use serde_json::{Map, Value};
 
@@ -16,7 +15,7 @@ pub(super) fn fold(schema: &mut Value) {
     };
     for (keyword, value) in keywords.iter_mut() {
         if keyword == "$defs" {
-            // A definition must not be replaced by itself, but may contain copies of others.
+            // A definition must not be replaced by a reference to itself, but may contain copies of other definitions.
             for definition in value.as_object_mut().into_iter().flat_map(Map::values_mut) {
                 fold_below(definition, &definitions);
             }
@@ -58,7 +57,7 @@ fn fold_below(value: &mut Value, definitions: &Map<String, Value>) {
     }
 }
 
-/// Whether two schemas are the same but for what they are said to be for.
+/// Whether two schemas differ at most in their descriptions.
 fn is_copy(keywords: &Map<String, Value>, definition: &Map<String, Value>) -> bool {
     let rules = |schema: &Map<String, Value>| {
         schema.len() - usize::from(schema.contains_key("description"))

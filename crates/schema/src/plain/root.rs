@@ -1,4 +1,4 @@
-//! The root of an arguments schema, which has to be an object and to say so.
+//! The root of an arguments schema, which must have the type `object` and declare it.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use super::strip::remove_null;
 use crate::dialect::Dialect;
 use crate::kind::Kinds;
 
-/// The schema as one of an object; else what it wants, in words.
+/// The schema, if it describes an object; otherwise the kind of value that it describes.
 pub(super) fn object(mut schema: Value) -> Result<Map<String, Value>, String> {
     remove_null(&mut schema);
     let keywords = match schema {
@@ -22,8 +22,8 @@ pub(super) fn object(mut schema: Value) -> Result<Map<String, Value>, String> {
     Ok(announced(keywords))
 }
 
-/// Whether a root without `type` can only be an object: by its branches, or because it asserts
-/// nothing.
+/// Checks that a root without `type` can only be an object: because all its branches are objects, or because it
+/// asserts nothing.
 fn branches_are_objects(keywords: &Map<String, Value>) -> Result<(), String> {
     for union in ["oneOf", "anyOf"] {
         let Some(Value::Array(branches)) = keywords.get(union) else {

@@ -1,19 +1,19 @@
-//! Takes away what only Rust means: integer widths, and the `null` of an `Option` field.
+//! Removes details that only matter to Rust: integer widths, and the `null` of an `Option` field.
 
 use serde_json::{Map, Value};
 
 use crate::dialect::{Dialect, Form};
 
-/// Which way values go.
+/// Whether values are read or written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Contract {
-    /// They are read: serde takes an absent `Option` field and a `null` one for the same.
+    /// Values are read: serde treats an absent `Option` field and a `null` one alike.
     Read,
-    /// They are written: a `null` that may appear has to be announced.
+    /// Values are written: the schema must mention a `null` that may appear.
     Written,
 }
 
-/// Formats by which schemars tells the types of Rust's numbers.
+/// The formats that schemars uses for the widths of Rust's numbers.
 const WIDTHS: [&str; 16] = [
     "int8", "int16", "int32", "int64", "int128", "int", "uint8", "uint16", "uint32", "uint64",
     "uint128", "uint", "float", "double", "isize", "usize",
@@ -31,7 +31,7 @@ pub(super) fn strip(schema: &mut Value, contract: Contract) {
         keywords.shift_remove("format");
     }
     if let Some(Value::Array(required)) = keywords.get_mut("required") {
-        // A name that a flattened struct repeats is still one name.
+        // A flattened struct may repeat a name, which is still one name.
         let mut seen = Vec::new();
         required.retain(|name| {
             !seen.contains(name) && {
@@ -53,7 +53,7 @@ pub(super) fn strip(schema: &mut Value, contract: Contract) {
                 remove_null(property);
             }
             if *property == Value::Bool(true) {
-                // Some clients know properties only as objects.
+                // Some clients only accept objects as the schemas of properties.
                 *property = Value::Object(Map::new());
             }
         }
@@ -77,7 +77,7 @@ fn strip_subschemas(keywords: &mut Map<String, Value>, contract: Contract) {
     }
 }
 
-/// Makes a schema say nothing of `null`, wherever an `Option` has put it.
+/// Removes `null` from a schema, wherever an `Option` has put it.
 pub(super) fn remove_null(schema: &mut Value) {
     let Value::Object(keywords) = schema else {
         return;
@@ -112,7 +112,7 @@ pub(super) fn remove_null(schema: &mut Value) {
     }
 }
 
-/// Puts the keywords of an only branch beside those around it; what the field says of itself wins.
+/// Merges the keywords of a single branch into the schema around it; the keywords of the field take precedence.
 fn unwrap_into(keywords: &mut Map<String, Value>, only: Map<String, Value>) {
     for (keyword, value) in only {
         keywords.entry(keyword).or_insert(value);

@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::number::Num;
 use crate::schema::Schema;
 
-/// The bounds that schemars gives integers for their width alone: the least and the greatest value.
+/// The bounds that schemars adds for the width of an integer: the least and the greatest value.
 const WIDTHS: [(Option<i128>, Option<i128>); 6] = [
     (None, None),
     (Some(0), None),
@@ -19,17 +19,17 @@ const WIDTHS: [(Option<i128>, Option<i128>); 6] = [
     (Some(i16::MIN as i128), Some(i16::MAX as i128)),
 ];
 
-/// Whether a derived schema says nothing that deserialising the type it was derived from does not
-/// enforce, judged by its keywords alone.
+/// Whether deserializing a type enforces everything in the schema that was derived from it, judged by the schema's
+/// keywords alone.
 ///
-/// If it is true, a typed parse can replace a check. It assumes that the schema was *derived* from
+/// If so, deserializing can replace a check. The function assumes that the schema was *derived* from
 /// the type: an attribute that narrows a field without narrowing its type (a `range` from 0 on an
 /// `i32`, an `enum` on a `String`, a hand-written `JsonSchema`) can look the same as a narrower
-/// type. If the type is at hand, use [`serde_enforces`], which tries values.
+/// type. If the type is known, use [`serde_enforces`], which tries values.
 ///
-/// True for: `type`, `properties`, `required`, `items`, schemas in `additionalProperties`, `enum`,
+/// Returns true for: `type`, `properties`, `required`, `items`, schemas in `additionalProperties`, `enum`,
 /// `const`, `oneOf`, `anyOf`, local `$ref`s, the bounds of Rust's integers, and keywords that no
-/// check acts on. False for everything else, `additionalProperties: false` among it.
+/// check uses. Returns false for everything else, including `additionalProperties: false`.
 pub fn serde_suffices(schema: &Value) -> bool {
     match schema {
         Value::Bool(is_open) => *is_open,
@@ -52,12 +52,12 @@ pub fn serde_suffices(schema: &Value) -> bool {
     }
 }
 
-/// Whether deserialising a `T` enforces all that a schema says, found out by trying: values that
-/// break one rule of the schema each are offered to `T`, and none may be accepted.
+/// Whether deserializing a `T` enforces everything in a schema. The function finds out by trying: it deserializes
+/// values that each break one rule of the schema, and returns true if `T` rejects them all.
 ///
-/// Meant for the moment a tool is registered; it costs some microseconds for each rule. The answer
-/// is `false` at once for a schema with a keyword that no Rust type can express (`pattern`,
-/// `multipleOf`, `not`), and for one for which no valid value could be found.
+/// Call it when a tool is registered; it takes some microseconds for each rule. It returns
+/// false at once for a schema with a keyword that no Rust type can express (`pattern`,
+/// `multipleOf`, `not`), and for a schema for which no valid value is found.
 ///
 /// ```
 /// use schemars::JsonSchema;

@@ -1,5 +1,4 @@
-//! Offers a type values that break its schema in one place each, and sees whether it takes any of
-//! them.
+//! Deserializes values that each break a schema in one place, and sees whether the type accepts any of them.
 
 use std::collections::HashSet;
 
@@ -20,7 +19,7 @@ pub(super) struct Prober<'p> {
     seen: HashSet<NodeId>,
 }
 
-/// Puts a value into the place that is being probed, inside a document that is otherwise valid.
+/// Puts a value into the place that is being tested, inside a document that is otherwise valid.
 type Wrap<'w> = &'w dyn Fn(Value) -> Value;
 
 impl<'p> Prober<'p> {
@@ -36,10 +35,10 @@ impl<'p> Prober<'p> {
         self.visit(NodeId::ROOT, &|value| value)
     }
 
-    /// Whether nothing that breaks this node, or one below it, is accepted.
+    /// Whether the type rejects every value that breaks this node or one below it.
     fn visit(&mut self, id: NodeId, wrap: Wrap<'_>) -> bool {
         if !self.seen.insert(id) {
-            // A recursive type; its rules are probed where it was first met.
+            // A recursive type; its rules are tested where it first occurs.
             return true;
         }
         let mut run = self.schema.run();
@@ -50,7 +49,7 @@ impl<'p> Prober<'p> {
         let Some(valid) = Builder::new(&mut run, 0).build_for(id) else {
             return false;
         };
-        // If not even this is accepted, refusals prove nothing.
+        // If even the valid value is rejected, other rejections prove nothing.
         (self.accepts)(&wrap(valid.clone()))
             && broken(node, &valid)
                 .into_iter()
@@ -106,7 +105,7 @@ impl<'p> Prober<'p> {
     }
 }
 
-/// Whether every rule of a node is one whose breach is tried, or breaks with the kind of the value.
+/// Whether every rule of a node can be tested, or is broken by a value of another kind.
 fn is_probed(node: &Node) -> bool {
     let is_text_probed = node
         .text
@@ -136,7 +135,7 @@ fn is_probed(node: &Node) -> bool {
         && node.in_place.iter().all(is_union)
 }
 
-/// Values that break one rule of the node each, or perhaps none.
+/// Values that probably break one rule of the node each.
 fn broken(node: &Node, valid: &Value) -> Vec<Value> {
     let mut values = vec![
         json!(true),
@@ -150,7 +149,7 @@ fn broken(node: &Node, valid: &Value) -> Vec<Value> {
         json!({ STRANGE: true }),
     ];
     if !valid.is_object() {
-        // An array would be taken for the fields of a struct, which is let pass.
+        // serde would read an array as the fields of a struct, which is accepted.
         values.extend([json!([]), json!([STRANGE])]);
     }
     if let Some(rules) = &node.number {
@@ -193,7 +192,7 @@ fn broken(node: &Node, valid: &Value) -> Vec<Value> {
     values
 }
 
-/// The first integers past a bound, and the bound itself for one that excludes it.
+/// The first integers beyond a bound, and the bound itself if it is exclusive.
 fn beyond(keyword: Keyword, bound: &Number) -> impl Iterator<Item = Number> {
     let step = match keyword {
         Keyword::Minimum | Keyword::ExclusiveMinimum => -1,

@@ -1,4 +1,4 @@
-//! Coercion: what models send becomes what the schema wants, where that is plain.
+//! Coercion: values that models send become values that the schema expects, if the meaning is clear.
 
 use serde_json::{Value, json};
 use turnbuckle_schema::Schema;
@@ -10,7 +10,7 @@ fn becomes(schema: &Value, sent: &Value, expected: &Value) {
     let coercions = compiled.coerce(&mut value);
     assert_eq!(&value, expected, "{sent} under {schema}");
     assert_eq!(coercions.is_empty(), sent == expected, "{coercions}");
-    // Mending twice mends nothing more.
+    // Coercing a second time changes nothing.
     let _ = compiled.coerce(&mut value);
     assert_eq!(&value, expected);
 }
@@ -59,7 +59,7 @@ fn json_in_a_string_becomes_the_structure_it_spells() {
         &json!({ "filter": "{\"limit\": \"3\"}", "tags": "[\"a\", 1]" }),
         &json!({ "filter": { "limit": 3 }, "tags": ["a", "1"] }),
     );
-    // The arguments as a whole, too.
+    // This also holds for the arguments as a whole.
     becomes(
         &schema,
         &json!("{\"tags\": [\"a\"]}"),

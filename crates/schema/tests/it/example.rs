@@ -1,4 +1,4 @@
-//! Examples: valid whenever a schema can be satisfied in simple ways, and short.
+//! Examples: valid if a schema can be satisfied in simple ways, and short.
 
 use serde_json::{Value, json};
 use turnbuckle_schema::{Schema, example};
@@ -43,7 +43,7 @@ fn what_the_schema_offers_comes_first() {
     );
     gives(&json!({ "enum": ["a", "b"] }), &json!("a"));
     gives(&json!({ "const": { "a": [1] } }), &json!({ "a": [1] }));
-    // An offer that is itself wrong is passed over.
+    // A default that is itself invalid is skipped.
     gives(&json!({ "type": "integer", "default": "seven" }), &json!(1));
 }
 

@@ -1,4 +1,4 @@
-//! Explanations: a model reads them, so every word is part of the promise.
+//! Explanations: models read them, so the tests compare the full text.
 
 use serde_json::{Value, json};
 use turnbuckle_schema::{Keyword, Schema};

@@ -1,9 +1,9 @@
-//! Random schemas and instances, small and drawn from the same few names and values, so that they
-//! often meet. A seed gives the same ones again, and a failure is cut down to what still fails.
+//! Random schemas and instances, small and made from the same few names and values, so that they often match.
+//! The same seed gives the same ones again, and a failing case is reduced to a small one that still fails.
 
 use serde_json::{Map, Value, json};
 
-/// A source of choices, the same for the same seed.
+/// A source of random choices, the same for the same seed.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -50,7 +50,7 @@ impl Dice {
 
 const NAMES: [&str; 4] = ["a", "b", "c", "aa"];
 
-/// A JSON value of a few levels.
+/// A JSON value with a few levels.
 pub(crate) fn instance(dice: &mut Dice, levels: usize) -> Value {
     match dice.below(if levels == 0 { 3 } else { 7 }) {
         0..3 => scalar(dice),
@@ -79,7 +79,7 @@ pub(crate) fn document(dice: &mut Dice) -> Value {
     Value::Object(root)
 }
 
-/// Any JSON at all, with keywords for names more often than not.
+/// Arbitrary JSON, mostly with keywords as names.
 pub(crate) fn arbitrary(dice: &mut Dice, levels: usize) -> Value {
     match dice.below(if levels == 0 { 4 } else { 12 }) {
         0 => scalar(dice),
@@ -92,7 +92,7 @@ pub(crate) fn arbitrary(dice: &mut Dice, levels: usize) -> Value {
     }
 }
 
-/// Cuts a failing case down: takes parts away as long as it still fails.
+/// Reduces a failing case: removes parts as long as it still fails.
 pub(crate) fn smallest(mut value: Value, fails: impl Fn(&Value) -> bool) -> Value {
     while let Some(smaller) = smaller(&value).into_iter().find(|smaller| fails(smaller)) {
         value = smaller;

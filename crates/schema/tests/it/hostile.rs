@@ -1,4 +1,4 @@
-//! Schemas and instances made to harm: nothing panics, overflows the stack, or runs on and on.
+//! Malicious schemas and instances: nothing may panic, overflow the stack, or run without end.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use turnbuckle_schema::{Keyword, Schema, SchemaError, serde_suffices};
 
 use crate::generate::{Dice, arbitrary, instance};
 
-/// Far above what the limits allow in a debug build on a busy machine, far below a hang.
+/// Far more than the limits allow in a debug build on a busy machine, far less than a hang.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 #[test]
@@ -74,7 +74,7 @@ fn a_dynamic_circle_ends_in_a_limit() {
     assert!(!schema.is_valid(&json!(1)));
 }
 
-/// Definitions of forty levels that each ask twice for the next: 2^40 checks without a bound.
+/// Forty levels of definitions that each refer twice to the next: 2^40 checks without a limit.
 fn multiplying() -> Value {
     let mut definitions = json!({ "d40": { "type": ["string", "object"] } });
     for level in 0..40 {
@@ -136,7 +136,7 @@ fn deep_instances_are_refused_and_legal_depth_fits_the_stack() {
     }))
     .expect("a schema");
     let nested = |levels: usize, leaf: Value| (0..levels).fold(leaf, |inner, _| json!([inner]));
-    // Half of the two mebibytes that runtimes give their workers.
+    // Half of the two mebibytes of stack that runtimes give to worker threads.
     let check = std::thread::Builder::new()
         .stack_size(1024 * 1024)
         .spawn(move || {
@@ -192,7 +192,7 @@ fn a_costly_pattern_ends_in_a_limit() {
     let schema = Schema::compile(&json!({ "not": { "pattern": "^(?:(?=a)a|a)*(?=c)$" } }))
         .expect("a schema");
     let text = json!("a".repeat(64));
-    // Under `not` a match that gave up would look like success.
+    // Under `not`, a match that gave up would look like success.
     assert!(!schema.is_valid(&text));
     assert_eq!(
         schema.check(&text).expect_err("exhausted")[0].keyword,
@@ -211,7 +211,7 @@ fn a_large_array_with_unique_items_is_quick() {
 
 #[test]
 fn every_kind_of_nesting_fits_the_stack() {
-    // Each level of the instance goes through as many schemas as can be put in its way.
+    // Each level of the instance goes through as many schemas as possible.
     let schema = Schema::compile(&json!({
         "$ref": "#/$defs/any",
         "$defs": {
@@ -242,14 +242,14 @@ fn every_kind_of_nesting_fits_the_stack() {
     }
 }
 
-/// The engine builds the automata of look-behind without a limit of its own.
+/// The engine does not limit the size of the automata that it builds for look-behind.
 #[test]
 fn repeated_parts_inside_look_around_are_limited_together() {
     let refused = [
-        // A part that comes to a million times something.
+        // One part that is repeated up to a million times.
         "(?<=(?:(?:a{0,99}){0,99}){0,99})b".to_owned(),
         r"(?<!(?:\p{L}{1,60}){1,60})b".to_owned(),
-        // Many parts, each of which is small enough.
+        // Many parts, each of them small enough.
         "(?=a{0,900}b)".repeat(200),
         "(?<=a{0,900}b)".repeat(200),
     ];

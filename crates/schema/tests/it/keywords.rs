@@ -1,11 +1,9 @@
-//! Every keyword by itself: what it lets pass, what it refuses, and where and by which name it
-//! says so.
+//! Every keyword by itself: the values that it accepts and rejects, and the pointer and keyword of each violation.
 
 use serde_json::{Value, json};
 use turnbuckle_schema::{Formats, Keyword, Schema, Settings};
 
-/// Checks a schema: all of `valid` pass, and each of `invalid` is refused at the pointer, by the
-/// keyword.
+/// Checks a schema: all of `valid` are accepted, and each of `invalid` is rejected at the pointer, by the keyword.
 #[track_caller]
 fn claim(schema: &Value, valid: &[Value], invalid: &[(Value, &str, Keyword)]) {
     let compiled = Schema::compile(schema).expect("a schema");
@@ -358,7 +356,7 @@ fn draft_07_is_read_as_draft_07() {
             },
             "dependencies": { "a": ["b"], "c": { "required": ["d"] } }
         }),
-        // In this dialect nothing beside `$ref` counts.
+        // In this dialect keywords beside `$ref` are ignored.
         &[
             json!({ "pair": [1], "alone": 5 }),
             json!({ "a": 1, "b": 1 }),

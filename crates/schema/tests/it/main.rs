@@ -1,4 +1,4 @@
-//! What the schema crate promises, tested through its public face.
+//! Tests of the schema crate through its public API.
 
 mod coerce;
 mod example;

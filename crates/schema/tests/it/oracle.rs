@@ -1,22 +1,21 @@
-//! The `jsonschema` crate as the oracle: on random schemas and instances, both must give the same
-//! verdict.
+//! Compares this crate with the `jsonschema` crate: on random schemas and instances, both must decide the same.
 
 use serde_json::{Value, json};
 use turnbuckle_schema::{Keyword, Schema, SchemaError, Violation};
 
 use crate::generate::{Dice, document, instance, smallest};
 
-/// Documents a test looks at. Raise it with `TURNBUCKLE_CASES` for a longer hunt.
+/// How many documents a test checks. Set `TURNBUCKLE_CASES` for a longer search.
 const CASES: u64 = 4_000;
 
 /// Instances for each document.
 const INSTANCES: usize = 8;
 
-/// What became of one instance.
+/// The result for one instance.
 enum Outcome {
     Valid,
     Invalid,
-    /// The case proves nothing either way.
+    /// The case proves nothing.
     Skipped,
     Wrong(String),
 }
@@ -28,8 +27,8 @@ fn cases() -> u64 {
         .unwrap_or(CASES)
 }
 
-/// Runs a claim on every case; returns how many instances were valid and how many were not. A claim
-/// is prepared once for a document and then asked about its instances.
+/// Checks a claim for every case; returns how many instances were valid and how many were not. The claim
+/// is prepared once for each document and then checked for its instances.
 fn run<C: Fn(&Value) -> Outcome>(prepare: impl Fn(&Value) -> Option<C>) -> (u64, u64) {
     let (mut valid, mut invalid) = (0, 0);
     for seed in 0..cases() {
@@ -67,7 +66,7 @@ fn fail<C: Fn(&Value) -> Outcome>(
     panic!("seed {seed}: {reason}\nschema: {source}\ninstance: {instance}");
 }
 
-/// Compiles a document; one with a circle, or whose definitions were cut away, proves nothing.
+/// Compiles a document. A document with a cycle, or whose definitions were removed, proves nothing.
 fn compiled(source: &Value) -> Option<Schema> {
     match Schema::compile(source) {
         Ok(schema) => Some(schema),
@@ -90,7 +89,7 @@ fn verdicts_agree_with_the_oracle() {
         Some(move |instance: &Value| {
             let checked = schema.check(instance);
             if is_limit(&checked) {
-                // A circle of dynamic references, which only shows when it is entered.
+                // A cycle of dynamic references, which is only found when it is entered.
                 return Outcome::Skipped;
             }
             match oracle.is_valid(instance) {
@@ -105,7 +104,7 @@ fn verdicts_agree_with_the_oracle() {
         })
     });
     println!("{valid} valid, {invalid} invalid");
-    // A generator that always fails, or never, would prove nothing.
+    // A generator of only valid or only invalid instances would prove nothing.
     let least = cases() * INSTANCES as u64 / 6;
     assert!(
         valid > least && invalid > least,

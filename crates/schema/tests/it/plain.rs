@@ -125,7 +125,7 @@ fn optional_fields_of_every_kind_say_nothing_of_null() {
             .map(Vec::len),
         Some(2)
     );
-    // A model that says null all the same is understood.
+    // A `null` that a model sends anyway is accepted.
     let mut sent =
         json!({ "point": null, "unit": null, "urgency": null, "note": null, "place": null });
     let compiled = Schema::compile(&schema).expect("a schema");

@@ -1,4 +1,4 @@
-//! Documents that are not usable schemas, and the words that say why.
+//! Documents that cannot be used as schemas, and the error messages for them.
 
 use serde_json::{Value, json};
 use turnbuckle_schema::{Schema, SchemaError};

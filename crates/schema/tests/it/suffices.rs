@@ -1,4 +1,4 @@
-//! When a typed parse can replace a check.
+//! Whether deserializing can replace a check.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -98,7 +98,7 @@ fn an_attribute_that_says_more_than_the_type_is_found_out() {
         number: Option<i64>,
     }
 
-    // By its keywords it could be a `u32`.
+    // By its keywords alone, the type could be a `u32`.
     judged::<Ranged>(true, false);
     judged::<Listed>(true, false);
     judged::<Forced>(true, false);
@@ -129,7 +129,7 @@ fn keywords_that_no_type_expresses_need_a_check() {
 
     judged::<Patterned>(false, false);
     judged::<Long>(false, false);
-    // serde drops a duplicate in silence.
+    // serde drops a duplicate without an error.
     judged::<Unique>(false, false);
     for schema in [
         json!({ "multipleOf": 2 }),

@@ -171,8 +171,8 @@ impl Tally {
     }
 }
 
-/// Compiles a schema together with the documents it asks the suite's server for, each under `$defs`
-/// by its own `$id`, as an author would bundle them.
+/// Compiles a schema together with the documents that it refers to on the suite's server. Each is put under
+/// `$defs` with its own `$id`, as an author would bundle them.
 fn bundled(mut schema: Value, settings: Settings) -> Result<Schema, SchemaError> {
     loop {
         let error = match Schema::compile_with(&schema, settings) {
@@ -208,7 +208,7 @@ fn remote(uri: &str) -> Option<Value> {
     serde_json::from_str(&text).ok()
 }
 
-/// Whether a group asks for a document on the suite's own server. Nothing is ever fetched here.
+/// Whether a group refers to a document on the suite's own server. This crate never fetches anything.
 fn needs_remote(error: &SchemaError) -> bool {
     match error {
         SchemaError::ExternalReference { uri, .. } | SchemaError::Dialect { uri } => {
