@@ -1,11 +1,11 @@
 //! MCP Apps (`io.modelcontextprotocol/ui`): tools that come with a user interface.
 //!
-//! An app is a page of HTML that a server offers as a resource at a `ui://` address, and that a
-//! tool names in its `_meta.ui`. A host that knows the extension shows the page in a sandbox when
-//! the tool is called; every other client calls the tool as ever and reads its text. So a tool
-//! always gives text (or structured content, which is text too), and the page is an addition.
+//! An app is an HTML page that a server offers as a resource with a `ui://` URI, and that a tool names in
+//! its `_meta.ui`. A host that supports the extension shows the page in a sandbox when the tool is
+//! called. Every other client calls the tool as usual and reads its text. So a tool always returns
+//! text (or structured content, which is also sent as text), and the page is an addition.
 //!
-//! A server writes apps with [`App`] and serves them with [`Apps`]:
+//! On a server, write apps with [`App`] and serve them with [`Apps`]:
 //!
 //! ```
 //! # #[cfg(feature = "server")] {
@@ -23,8 +23,8 @@
 //! # }
 //! ```
 //!
-//! A host declares that it can show pages, asks [`host`] which tools the model may see, and opens
-//! the page of a tool with [`host::open`], which checks it and computes the policy to show it under.
+//! A host declares that it can show pages, uses the functions in [`host`] to find the tools that the model may see,
+//! and opens the page of a tool with [`host::open`], which checks the page and computes its policy.
 
 #[cfg(feature = "client")]
 pub mod host;

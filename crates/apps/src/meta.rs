@@ -1,5 +1,4 @@
-//! What `_meta.ui` says: of a tool, which page belongs to it and who may call it; of a page, what
-//! it needs.
+//! The metadata in `_meta.ui`. For a tool: which page belongs to it, and who may call it. For a page: what it asks for.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,24 +6,23 @@ use turnbuckle_protocol::Meta;
 
 /// The key of `_meta`.
 pub(crate) const KEY: &str = "ui";
-/// The key that early servers used for the address alone.
+/// The key under which early servers put only the URI.
 #[cfg(feature = "client")]
 pub(crate) const OLD_KEY: &str = "ui/resourceUri";
 
-/// The page of a tool, in the `_meta` of the tool.
+/// The metadata of a tool that belongs to an app, in the tool's `_meta.ui`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolUi {
-    /// The address of the page that shows its results; a tool without one may still be for pages
-    /// only.
+    /// The URI of the page that shows the tool's results. A tool without one may still be a tool that only pages call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_uri: Option<String>,
-    /// Who may call the tool; both, if it does not say.
+    /// Who may call the tool. By default, both the model and the pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<Vec<Visibility>>,
 }
 
-/// Who a tool is for.
+/// Who may call a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Visibility {
@@ -38,7 +36,7 @@ pub enum Visibility {
 }
 
 impl ToolUi {
-    /// Whether the tool is for these.
+    /// Whether the model, or pages, may call the tool.
     pub fn is_for(&self, whom: Visibility) -> bool {
         self.visibility
             .as_ref()
@@ -46,25 +44,25 @@ impl ToolUi {
     }
 }
 
-/// The needs of a page, and how it wants to be shown.
+/// The metadata of a page, in its `_meta.ui`: what it asks for, and how it should be shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceUi {
-    /// Where it loads things from.
+    /// The origins that the page loads from and sends requests to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub csp: Option<Csp>,
     /// Features of the browser that the page asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions>,
-    /// An origin of its own, in the form that the host wants.
+    /// A dedicated origin for the page, in the host's format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
-    /// Whether a border is drawn around it.
+    /// Whether the host should draw a border around the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefers_border: Option<bool>,
 }
 
-/// Origins that a page needs. The host blocks all others.
+/// The origins that a page needs. The host blocks all others.
 ///
 /// ```
 /// use turnbuckle_apps::Csp;
@@ -74,51 +72,51 @@ pub struct ResourceUi {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Csp {
-    /// Where it sends requests.
+    /// The origins that it sends requests to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub connect_domains: Vec<String>,
-    /// Where scripts, styles, pictures, fonts and media come from.
+    /// The origins of its scripts, styles, images, fonts and media.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resource_domains: Vec<String>,
-    /// Origins of pages that it shows in frames.
+    /// The origins of pages that it shows in frames.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub frame_domains: Vec<String>,
-    /// Origins that may be the base URI of the page.
+    /// The origins that the page's base URI may have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub base_uri_domains: Vec<String>,
 }
 
 impl Csp {
-    /// Nothing from outside.
+    /// Starts with no origins: the page can load and reach nothing outside.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets it send requests to an origin.
+    /// Allows requests to an origin.
     pub fn connect(mut self, origin: impl Into<String>) -> Self {
         self.connect_domains.push(origin.into());
         self
     }
 
-    /// Lets it load scripts, styles, pictures, fonts and media from an origin.
+    /// Allows scripts, styles, images, fonts and media from an origin.
     pub fn load(mut self, origin: impl Into<String>) -> Self {
         self.resource_domains.push(origin.into());
         self
     }
 
-    /// Lets it show an origin in a frame.
+    /// Allows frames with pages of an origin.
     pub fn frame(mut self, origin: impl Into<String>) -> Self {
         self.frame_domains.push(origin.into());
         self
     }
 
-    /// Lets its addresses be relative to an origin.
+    /// Allows the base URI of the page to be at an origin.
     pub fn base(mut self, origin: impl Into<String>) -> Self {
         self.base_uri_domains.push(origin.into());
         self
     }
 
-    /// All origins of all lists.
+    /// The origins of all lists.
     #[cfg(feature = "server")]
     pub(crate) fn origins(&self) -> impl Iterator<Item = &str> {
         [
@@ -133,7 +131,7 @@ impl Csp {
     }
 }
 
-/// Features of the browser that a page asks for. A host may refuse any of them.
+/// The browser features that a page asks for. A host may refuse any of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Permissions {
@@ -143,7 +141,7 @@ pub struct Permissions {
     /// The microphone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub microphone: Option<PermissionRequest>,
-    /// Where the user is.
+    /// The location of the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geolocation: Option<PermissionRequest>,
     /// Writing to the clipboard.
@@ -156,37 +154,37 @@ pub struct Permissions {
 pub struct PermissionRequest {}
 
 impl Permissions {
-    /// Nothing.
+    /// Starts with no permissions.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Wants the camera.
+    /// Asks for the camera.
     pub fn camera(mut self) -> Self {
         self.camera = Some(PermissionRequest {});
         self
     }
 
-    /// Wants the microphone.
+    /// Asks for the microphone.
     pub fn microphone(mut self) -> Self {
         self.microphone = Some(PermissionRequest {});
         self
     }
 
-    /// Wants to know where the user is.
+    /// Asks for the location of the user.
     pub fn geolocation(mut self) -> Self {
         self.geolocation = Some(PermissionRequest {});
         self
     }
 
-    /// Wants to write to the clipboard.
+    /// Asks for writing to the clipboard.
     pub fn clipboard_write(mut self) -> Self {
         self.clipboard_write = Some(PermissionRequest {});
         self
     }
 }
 
-/// Reads `_meta.ui` as a type; `None` if it is not there.
+/// Reads `_meta.ui`; `None` if there is none.
 #[cfg(feature = "client")]
 pub(crate) fn read<T: serde::de::DeserializeOwned>(
     meta: Option<&Meta>,
@@ -195,21 +193,21 @@ pub(crate) fn read<T: serde::de::DeserializeOwned>(
     Some(T::deserialize(value))
 }
 
-/// `_meta.ui` as it is written.
+/// The JSON of `_meta.ui`.
 #[cfg(feature = "server")]
 pub(crate) fn written<T: Serialize>(ui: &T) -> Value {
     serde_json::to_value(ui).unwrap_or_default()
 }
 
-/// A whole `_meta` with `ui` in it.
+/// A `_meta` that contains only `ui`.
 #[cfg(feature = "server")]
 pub(crate) fn whole<T: Serialize>(ui: &T) -> Meta {
     Meta::new().with(KEY, ui)
 }
 
-/// Whether a text is allowed as an origin in a content security policy: a scheme that fetches, a
-/// host which may begin with `*.`, and perhaps a port. Any other text could end the directive and
-/// begin another.
+/// Whether a text is an origin that a content security policy may contain: a scheme that can be fetched, a
+/// host, which may begin with `*.`, and optionally a port. Any other text could end the directive and
+/// start another one.
 pub(crate) fn is_origin(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else {
         return false;

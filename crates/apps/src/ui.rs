@@ -5,10 +5,10 @@ use turnbuckle_protocol::ExtensionSpec;
 
 /// The media type of a page.
 pub const MIME_TYPE: &str = "text/html;profile=mcp-app";
-/// How the address of a page begins.
+/// The start of the URI of a page.
 pub const SCHEME: &str = "ui://";
 
-/// MCP Apps, as a type: `Declared<Ui>` tells a handler whether its client shows pages.
+/// The MCP Apps extension as a type. The extractor `Declared<Ui>` tells a handler whether its client shows pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Ui;
 
@@ -18,7 +18,7 @@ impl ExtensionSpec for Ui {
     type Server = UiServer;
 }
 
-/// What a host declares: the media types that it can show.
+/// The settings that a host declares: the media types that it can show.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UiClient {
@@ -28,7 +28,7 @@ pub struct UiClient {
 }
 
 impl Default for UiClient {
-    /// A host that shows pages of HTML.
+    /// The settings of a host that shows HTML pages.
     fn default() -> Self {
         Self {
             mime_types: vec![MIME_TYPE.to_owned()],
@@ -37,18 +37,17 @@ impl Default for UiClient {
 }
 
 impl UiClient {
-    /// Whether it shows pages of HTML.
+    /// Whether the host shows HTML pages.
     pub fn shows_html(&self) -> bool {
         self.mime_types.iter().any(|known| is_page(known))
     }
 }
 
-/// What a server declares: that it has pages.
+/// The settings that a server with pages declares. They are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UiServer {}
 
-/// Whether a media type is that of a page. Media types do not care about case, nor about blanks
-/// around their parameters.
+/// Whether a media type is that of a page, without regard to case or to spaces around parameters.
 pub(crate) fn is_page(mime_type: &str) -> bool {
     let mut parts = mime_type.split(';').map(str::trim);
     let is_html = parts

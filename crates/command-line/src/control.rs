@@ -1,10 +1,10 @@
 //! Removes control sequences from text of servers before it is shown at a terminal.
 //!
-//! A terminal takes some characters as orders: to set its title, to write to the clipboard, to move
-//! over what was printed before, to change colours. Others turn the direction of text around, so that
-//! it reads as what it is not. A program that reads gets every byte as it came.
+//! A terminal executes some characters as commands: to set its title, to write to the clipboard, to overwrite
+//! earlier output, to change colours. Other characters reverse the direction of text, so that it reads
+//! differently. If the output is not a terminal, every byte is written unchanged.
 //!
-//! Our own colours pass the same filter; they carry a random mark that other text cannot have.
+//! Our own colours pass through the same filter; they carry a random mark that other text cannot contain.
 
 use std::{
     borrow::Cow,
@@ -13,32 +13,32 @@ use std::{
     sync::LazyLock,
 };
 
-/// Begins an order for a colour that is ours: random, and another in each process.
+/// The start of our own colour sequences: random, and different in each process.
 static MARK: LazyLock<String> =
     LazyLock::new(|| format!("\x1b{:016x}", RandomState::new().hash_one(0)));
 
-/// The text for stdout: without orders, if that is a terminal.
+/// The text for stdout: without control sequences if stdout is a terminal.
 pub fn for_stdout(text: &str) -> Cow<'_, str> {
     for_stream(text, io::stdout().is_terminal())
 }
 
-/// The text for stderr, likewise.
+/// The text for stderr: without control sequences if stderr is a terminal.
 pub fn for_stderr(text: &str) -> Cow<'_, str> {
     for_stream(text, io::stderr().is_terminal())
 }
 
-/// Prints a line on stderr, which may have words of a server in it. A stderr that is closed or full does
-/// not end the program, as `eprintln!` would.
+/// Prints a line on stderr, which may contain text of a server. If stderr is closed or full, the program continues,
+/// unlike with `eprintln!`.
 pub fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "{}", for_stderr(line));
 }
 
-/// Prints a question on stderr, and leaves the cursor behind it.
+/// Prints a question on stderr, and leaves the cursor after it.
 pub fn prompt(text: &str) {
     show(&for_stderr(text));
 }
 
-/// Prints text of our own on stderr as it is, with its orders to the terminal.
+/// Prints our own text on stderr unchanged, with its control sequences.
 pub fn show(text: &str) {
     let mut stderr = io::stderr().lock();
     let _ = stderr
@@ -46,17 +46,17 @@ pub fn show(text: &str) {
         .and_then(|()| stderr.flush());
 }
 
-/// Text of others as a part of one line: line ends and runs of blanks become one blank, so that the
-/// text cannot begin a line that looks like one of ours.
+/// Text of others as part of one line: line ends and runs of spaces become one space, so that the
+/// text cannot start a line that looks like one of ours.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a character is an order to a terminal, or hides what a text says.
+/// Whether a character controls a terminal, or hides the real content of a text.
 pub fn is_order(letter: char) -> bool {
     match letter {
         '\n' | '\t' => false,
-        // Directions of text, separators of lines, and invisible tags.
+        // Changes of text direction, line separators, and invisible tags.
         '\u{202a}'..='\u{202e}'
         | '\u{2066}'..='\u{2069}'
         | '\u{2028}'
@@ -66,7 +66,7 @@ pub fn is_order(letter: char) -> bool {
     }
 }
 
-/// Text in a colour, for [`for_stdout`] and [`for_stderr`].
+/// Coloured text, for [`for_stdout`] and [`for_stderr`].
 pub(crate) fn coloured(text: &str, code: &str) -> String {
     let mark = &*MARK;
     format!("{mark}[{code}m{text}{mark}[0m")
@@ -97,7 +97,7 @@ fn for_stream(text: &str, is_terminal: bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Orders are replaced by their pictures.
+/// Replaces control characters by visible symbols.
 fn harmless(text: &str) -> String {
     let letter = |letter: char| match letter {
         letter if is_order(letter) => picture(letter),

@@ -23,53 +23,53 @@ Exit codes:
   8    output could not be written
   130  interrupted";
 
-/// What to do where a server wants to know who asks.
+/// The hint for a server that requires authorization.
 pub(crate) const LOGIN: &str = "run `turnbuckle login SERVER` to sign in";
 
-/// Why a command did not end well; the number is the exit code.
+/// Why a command failed; the number is the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// The tool ran and reported an error, or what was compared differs.
+    /// The tool ran and reported an error, or a comparison found differences.
     Tool = 1,
-    /// Usage or arguments: nothing was called.
+    /// The usage or the arguments are wrong: nothing was called.
     Usage = 2,
     /// The connection could not be opened.
     Connect = 3,
-    /// The server answered with an error, or broke the protocol.
+    /// The server answered with an error, or violated the protocol.
     Protocol = 4,
     /// Authorization is missing or was refused.
     Authorization = 5,
-    /// Input is needed, and there is no terminal to ask on.
+    /// Input is needed, but there is no terminal to ask at.
     Input = 6,
-    /// It took too long.
+    /// The command took too long.
     Timeout = 7,
     /// Output could not be written.
     Output = 8,
-    /// Ctrl-C.
+    /// The command was interrupted with Ctrl-C.
     Interrupted = 130,
 }
 
-/// A command that did not end well.
+/// The failure of a command.
 #[derive(Debug)]
 pub struct Failed {
     /// The exit code.
     pub code: Code,
     source: Box<dyn Error + Send + Sync>,
     hint: Option<String>,
-    /// The error that the server answered with.
+    /// The error in the server's answer.
     rejection: Option<Box<ErrorObject>>,
-    /// Whether nothing is printed for it, so that it shows only in the exit code.
+    /// Whether no message is printed, so that the failure shows only in the exit code.
     pub is_quiet: bool,
 }
 
-/// How much of an error's data is shown, in characters; `--json` has all of it.
+/// How much of an error's data is shown, in characters; `--json` shows all of it.
 const MAX_DATA: usize = 2000;
 
 /// The result of a command or of a part of it.
 pub type Outcome<T = ()> = Result<T, Failed>;
 
 impl Failed {
-    /// A failure with this exit code.
+    /// Creates a failure with this exit code.
     pub fn new(code: Code, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
             code,
@@ -80,30 +80,30 @@ impl Failed {
         }
     }
 
-    /// A mistake in the command line.
+    /// Creates a failure for a mistake in the command line.
     pub fn usage(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::new(Code::Usage, source)
     }
 
-    /// Ctrl-C.
+    /// Creates the failure of a command that was interrupted with Ctrl-C.
     pub fn interrupted() -> Self {
         Self::new(Code::Interrupted, "interrupted")
     }
 
-    /// The same, and what it is about.
+    /// Adds to the message that `what` cannot be read.
     #[must_use]
     pub fn of(mut self, what: &str) -> Self {
         self.source = format!("{what} cannot be read: {}", self.source).into();
         self
     }
 
-    /// What to do next, in one line.
+    /// Adds a hint: what to do next, in one line.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same, told by its exit code alone: `turnbuckle list | head -1` is not a mistake.
+    /// Prints no message, only sets the exit code: `turnbuckle list | head -1` is not an error.
     #[must_use]
     pub fn quiet(mut self) -> Self {
         self.is_quiet = true;
@@ -115,7 +115,7 @@ impl Failed {
         self.hint.as_deref()
     }
 
-    /// The same, with the server's error as it came: a client makes the codes of all revisions those
+    /// Restores the server's error as it was sent: a client converts the error codes of all revisions to those
     /// of the newest.
     #[must_use]
     pub fn as_it_came(mut self, wire: Vec<ErrorObject>) -> Self {
@@ -131,7 +131,7 @@ impl Failed {
         self
     }
 
-    /// The error for programs: the server's own, or what went wrong.
+    /// The error as JSON: the server's own error object, or else the message with its causes.
     pub fn to_json(&self) -> Value {
         if let Some(rejection) = &self.rejection {
             return json!({ "error": rejection });
@@ -144,17 +144,17 @@ impl Failed {
         json!({ "error": { "message": message } })
     }
 
-    /// The error that the server answered with, if it did.
+    /// The error in the server's answer, if there is one.
     pub fn rejection(&self) -> Option<&ErrorObject> {
         self.rejection.as_deref()
     }
 
-    /// The error alone, without causes and hint.
+    /// The message alone, without causes and hint.
     pub fn said(&self) -> String {
         self.source.to_string()
     }
 
-    /// The code for the process.
+    /// The exit code of the process.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.code as u8)
     }
@@ -163,14 +163,14 @@ impl Failed {
 /// Causes that only repeat the error around them.
 const NO_NEWS: [&str; 2] = ["client error (Connect)", "tcp connect error"];
 
-/// The error, its causes, and the hint: what a user sees.
+/// Writes the error, its causes, and the hint, for the user.
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut said = self.source.to_string();
         write!(f, "error: {}", indented(&said))?;
         for cause in error_chain::causes(&*self.source) {
             let text = cause.to_string();
-            // Some errors repeat their cause in their own words.
+            // Some errors repeat their cause in their own message.
             if !said.contains(&text) && !NO_NEWS.contains(&text.as_str()) {
                 write!(f, "\n  because: {}", indented(&text))?;
             }
@@ -191,7 +191,7 @@ impl fmt::Display for Failed {
     }
 }
 
-/// Text that may be a server's. All lines but the first are indented, so that none of them looks like
+/// Text that may be a server's. All lines except the first are indented, so that none of them looks like
 /// a line of ours.
 fn indented(text: &str) -> String {
     let mut lines = text.lines();
@@ -258,8 +258,7 @@ impl From<CallError> for Failed {
     }
 }
 
-/// The text of an error for people who use the program, if the text of the error itself names types
-/// and settings of the library.
+/// A message for users of the program, for errors whose own message names types and settings of the library.
 pub fn in_plain_words(error: &CallError) -> Option<String> {
     match error {
         CallError::Malformed {

@@ -1,4 +1,4 @@
-//! The heads of HTTP requests and answers, for `--wire`.
+//! The heads of HTTP requests and responses, for `--wire`.
 
 use std::future::ready;
 
@@ -15,7 +15,7 @@ use turnbuckle::{
 
 use crate::{secret, wire::Wire};
 
-/// Shows heads, after the credentials were put on them.
+/// Shows the heads of requests after credentials were added to them.
 pub(crate) struct HeadPrinter {
     wire: Wire,
     tokens: Option<OAuth>,
@@ -37,7 +37,7 @@ impl Authorize for HeadPrinter {
                 departing.attempt = request.attempt;
                 tokens.authorize(departing).await?;
             }
-            // An address as text has no query, where some servers take keys.
+            // The URL is shown without its query, which some servers use for keys.
             let head = json!({
                 "method": method.as_str(),
                 "url": address.to_string(),
@@ -71,7 +71,7 @@ impl Authorize for HeadPrinter {
     }
 }
 
-/// Headers as an object, secrets masked. Those of one name are joined, as HTTP allows.
+/// Headers as an object, with secrets masked. Values of the same header are joined, as HTTP allows.
 fn shown(headers: &HeaderMap) -> Map<String, Value> {
     let each = headers.keys().map(|name| {
         let values = headers.get_all(name).iter().map(|value| {
@@ -87,7 +87,7 @@ fn shown(headers: &HeaderMap) -> Map<String, Value> {
     each.collect()
 }
 
-/// Headers whose values are secret, besides those that the client marked.
+/// Headers whose values are secret, in addition to those that the client marked.
 const SECRET: [&str; 4] = ["cookie", "set-cookie", "dpop", "mcp-session-id"];
 
 fn is_secret(name: &HeaderName) -> bool {

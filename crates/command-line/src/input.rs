@@ -1,4 +1,4 @@
-//! Inputs of config files, `${input:…}`: read from the environment, else asked for at the terminal.
+//! Inputs of config files, `${input:…}`: read from the environment, or else asked for at the terminal.
 
 use std::{
     collections::BTreeMap,
@@ -13,15 +13,15 @@ use crate::{
     failure::{Failed, Outcome},
 };
 
-/// What was typed in this run, by the ids of the inputs.
+/// The values that were typed in this run, by the ids of the inputs.
 static TYPED: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 
-/// What was typed for an input.
+/// The value that was typed for an input.
 pub(crate) fn typed(id: &str) -> Option<String> {
     TYPED.lock().get(id).cloned()
 }
 
-/// Asks for the inputs that an entry needs and that have no value. Without a terminal nothing is asked.
+/// Asks for the inputs of an entry that have no value yet. Without a terminal it asks nothing.
 ///
 /// # Errors
 /// If the user does not answer, or the terminal cannot be read.
@@ -30,7 +30,7 @@ pub fn ask_missing(entry: &Entry, variables: &dyn Variables) -> Outcome {
         return Ok(());
     }
     while let Err(EntryError::InputMissing { id, .. }) = entry.launch(variables) {
-        // If the file does not say what it is, it may be a secret.
+        // The file does not declare the input, so it may be a secret.
         let undeclared = || Input {
             description: format!("a value for `{id}`"),
             id: id.clone(),
@@ -77,7 +77,7 @@ fn ask(server: &str, input: &Input) -> Outcome<String> {
     }
 }
 
-/// A value that the input takes.
+/// The value for the input, if the typed text is valid for it.
 fn chosen(input: &Input, typed: &str) -> Option<String> {
     if input.options.is_empty() {
         return (!typed.is_empty()).then(|| typed.to_owned());
@@ -94,12 +94,12 @@ fn chosen(input: &Input, typed: &str) -> Option<String> {
     }
 }
 
-/// Asks for a line that is not shown. `None` at the end of the input, and after Ctrl-C.
+/// Asks for a line without showing what is typed. `None` at the end of the input, and after Ctrl-C.
 #[cfg(unix)]
 fn hidden_line(question: &str) -> io::Result<Option<String>> {
     use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
-    /// Puts the terminal back.
+    /// Restores the terminal's settings when it is dropped.
     struct Before(Termios);
 
     impl Drop for Before {
@@ -110,10 +110,10 @@ fn hidden_line(question: &str) -> io::Result<Option<String>> {
 
     let before = Before(tcgetattr(io::stdin())?);
     let mut hidden = before.0.clone();
-    // Ctrl-C is read as a character, so that the terminal is put back.
+    // Ctrl-C is read as a character, so that the terminal's settings are restored.
     hidden.local_modes -= LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
     tcsetattr(io::stdin(), OptionalActions::Now, &hidden)?;
-    // Not before: what is typed at once would be shown.
+    // The question comes after the settings: text that is typed at once would be shown otherwise.
     prompt(question);
     let mut bytes = Vec::new();
     loop {
@@ -126,7 +126,7 @@ fn hidden_line(question: &str) -> io::Result<Option<String>> {
             // Ctrl-C and Ctrl-D.
             3 | 4 => return Ok(None),
             8 | 127 => {
-                // A whole character, which may have several bytes.
+                // Removes a whole character, which may have several bytes.
                 while bytes.pop().is_some_and(|last: u8| last & 0xc0 == 0x80) {}
             }
             // Ctrl-U.
@@ -160,7 +160,7 @@ mod tests {
         for (typed, wanted) in [
             ("eu", Some("eu")),
             ("2", Some("us")),
-            // A value wins over a number.
+            // A value takes precedence over a number.
             ("1", Some("1")),
             ("9", None),
             ("", None),

@@ -1,11 +1,11 @@
 //! The common part of all commands: the server to connect to, arguments, errors and exit codes.
 //!
-//! [`target`] finds the server that words name and makes the way there, [`argument`] turns
-//! `key=value` into JSON, and [`shell`] writes words as a line again. [`wire`] shows and records the
-//! messages of a connection without the [`secret`]s in them, and [`failure`] says how a command that
+//! [`target`] finds the server that the arguments name and connects to it, [`argument`] converts
+//! `key=value` to JSON, and [`shell`] quotes words for a command line. [`wire`] shows and records the
+//! messages of a connection without the [`secret`]s in them, and [`failure`] defines how a command that
 //! failed ends: with an exit code and a hint. The binary, the doctor and the inspector share all of it.
 
-// `control::tell` prints on stderr without a panic if that is closed.
+// `control::tell` prints on stderr and does not panic if stderr is closed.
 #![deny(clippy::print_stderr)]
 
 pub mod argument;

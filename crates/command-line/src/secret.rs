@@ -5,7 +5,7 @@ use serde_json::Value;
 /// The text that replaces a secret.
 pub const MASK: &str = "***";
 
-/// The least length of a secret, in characters: a shorter value would be found everywhere.
+/// The shortest secret, in characters: shorter values would be found everywhere.
 const MIN_SECRET: usize = 6;
 
 /// Members whose values are secrets, in lower case and without separators.
@@ -23,21 +23,21 @@ const NAMES: [&str; 11] = [
     "privatekey",
 ];
 
-/// Known secrets, besides those that are known by their names.
+/// Secrets with known values, in addition to those that are recognized by their names.
 #[derive(Debug, Default)]
 pub struct Secrets(Vec<String>);
 
 impl Secrets {
-    /// Adds a secret; of `Bearer x` the last word.
+    /// Adds a secret. Of `Bearer x`, only the last word is the secret.
     pub fn add(&mut self, value: &str) {
-        // `Bearer x`: the word before it is not a secret.
+        // In `Bearer x`, the first word is not a secret.
         let value = value.rsplit(' ').next().unwrap_or(value);
         if value.chars().count() >= MIN_SECRET {
             self.0.push(value.to_owned());
         }
     }
 
-    /// The message without secrets. A message that has no secrets stays the same, to the byte.
+    /// The message without secrets. A message that contains no secrets stays the same, byte for byte.
     pub fn mask(&self, message: &str) -> String {
         let mut text = message.to_owned();
         for secret in &self.0 {
@@ -59,7 +59,7 @@ impl Secrets {
     }
 }
 
-/// Masks the members that are named like secrets, and says whether there were any.
+/// Masks the members whose names mark them as secrets. Returns whether there were any.
 fn mask(value: &mut Value) -> bool {
     match value {
         Value::Object(members) => {

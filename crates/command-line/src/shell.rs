@@ -1,4 +1,4 @@
-//! Words as a line for a shell, and back.
+//! Joins words to a line for a shell, and splits such a line.
 
 /// Joins words into a line that a shell reads as these words.
 pub fn line<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
@@ -6,7 +6,7 @@ pub fn line<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     words.join(" ")
 }
 
-/// A word in quotation marks, if a shell would not take it as it is.
+/// A word, in quotation marks if a shell would not take it unchanged.
 pub fn quote(word: &str) -> String {
     let is_plain =
         |character: char| character.is_ascii_alphanumeric() || "-_./:=@%+,".contains(character);
@@ -16,8 +16,8 @@ pub fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Words of a line that a user typed, with quotation marks and backslashes as shells have them;
-/// `None` if a mark is not closed. Nothing is expanded.
+/// Splits a line that a user typed into words, with quotation marks and backslashes as in shells.
+/// `None` if a quotation mark is not closed. Nothing is expanded.
 pub fn split(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

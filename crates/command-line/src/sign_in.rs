@@ -1,4 +1,4 @@
-//! Tokens of protected servers, kept between runs.
+//! Tokens of protected servers, stored between runs.
 
 use std::sync::{
     Arc,
@@ -14,20 +14,20 @@ use turnbuckle_base::lock::Mutex;
 
 use crate::failure::{Code, Failed, Outcome};
 
-/// What people are shown when they are asked, and what the tokens are kept under.
+/// The client name that users see when they sign in, and under which tokens are stored.
 const NAME: &str = "turnbuckle";
 
-/// Where tokens are kept between runs.
+/// The store of tokens between runs.
 pub fn store() -> Outcome<FileStore> {
     FileStore::open(NAME).map_err(|error| Failed::new(Code::Authorization, error))
 }
 
-/// Gets and renews tokens, and keeps them there.
+/// Gets and renews tokens, and keeps them in this store.
 pub fn kept_in(store: impl TokenStore + 'static) -> OAuth {
     OAuth::new(NAME).store(store)
 }
 
-/// A store that records whether tokens could not be written. A sign-in works without its store, but
+/// A store that records whether tokens could not be written. A sign-in works without a store, but
 /// is lost when the process ends. Clones share the record.
 #[derive(Clone)]
 pub struct CheckedStore {
@@ -37,7 +37,7 @@ pub struct CheckedStore {
 }
 
 impl CheckedStore {
-    /// Checks what is kept in this one.
+    /// Wraps this store.
     pub fn new(store: FileStore) -> Self {
         Self {
             store,
@@ -46,12 +46,12 @@ impl CheckedStore {
         }
     }
 
-    /// Whether anything that was looked for was there.
+    /// Whether any lookup found something.
     pub fn has_found(&self) -> bool {
         self.has_found.load(Ordering::Relaxed)
     }
 
-    /// Why something could not be kept, if something could not.
+    /// The error of a failed write, if there was one.
     pub fn failure(&self) -> Option<String> {
         self.failure.lock().clone()
     }
@@ -94,13 +94,13 @@ pub fn remembered() -> Outcome<OAuth> {
     store().map(kept_in)
 }
 
-/// Uses and renews the stored tokens, and never opens a browser: a command that a script runs must
+/// Uses and renews the stored tokens, but never opens a browser: a command in a script must
 /// not wait for a user. `None` if tokens cannot be stored.
 pub fn silent() -> Option<OAuth> {
     Some(remembered().ok()?.browser(NoBrowser))
 }
 
-/// A browser that cannot be opened.
+/// A browser that never opens.
 struct NoBrowser;
 
 type Prepared = Result<Box<dyn BrowserVisit>, Box<dyn std::error::Error + Send + Sync>>;

@@ -1,9 +1,9 @@
-//! The folder for files that are kept from one run to the next.
+//! The folder for files that are kept between runs.
 
 use std::{env, path::PathBuf};
 
-/// The folder for what the program remembers; `None` if the environment names no home. It may not be
-/// there yet.
+/// The folder for files that the program keeps; `None` if the environment does not name a home directory. The
+/// folder may not exist yet.
 pub fn state_folder() -> Option<PathBuf> {
     let folder = |name: &str| {
         let given = env::var_os(name).map(PathBuf::from);

@@ -9,7 +9,7 @@ use std::{
 
 use crate::control;
 
-/// Whether colour is wanted.
+/// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 #[expect(missing_docs, reason = "clap would print the words in `--help`")]
 pub enum Colour {
@@ -21,17 +21,17 @@ pub enum Colour {
 
 static CHOSEN: OnceLock<Colour> = OnceLock::new();
 
-/// Sets what `--color` says, once, at the start.
+/// Sets the value of `--color`, once, at the start.
 pub fn choose(colour: Colour) {
     let _ = CHOSEN.set(colour);
 }
 
-/// How a piece of text looks. Meaning never hangs on it alone.
+/// The appearance of a text. The output must be understandable without it.
 #[derive(Clone, Copy, Debug)]
 pub enum Style {
     /// Bold.
     Strong,
-    /// Pale.
+    /// Dim.
     Dim,
     /// Green.
     Good,
@@ -55,7 +55,7 @@ impl Style {
         }
     }
 
-    /// The text for stdout, to be printed by way of [`control::for_stdout`].
+    /// The text for stdout, to be printed through [`control::for_stdout`].
     pub fn out(self, text: &str) -> String {
         self.paint(text, io::stdout().is_terminal())
     }

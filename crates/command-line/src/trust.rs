@@ -1,5 +1,5 @@
-//! Config files of projects: they may come from anyone, so they are used only once the user has
-//! agreed to their content.
+//! Config files of projects. They may come from anyone, so they are only used once the user has
+//! trusted their content.
 
 use std::{
     collections::BTreeMap,
@@ -18,25 +18,25 @@ use crate::{
     state_folder::state_folder,
 };
 
-/// What to do with a project's file that the user has not agreed to yet.
+/// What to do with a project's config file that the user has not trusted yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Consent {
-    /// The user is asked, if there is a terminal to ask at.
+    /// Ask the user, if there is a terminal.
     #[default]
     Ask,
-    /// The user has agreed on the command line.
+    /// Trust the file, as the user said on the command line.
     Given,
-    /// The file is ignored silently, for commands that only list.
+    /// Ignore the file silently, for commands that only list.
     Never,
 }
 
-/// 1 MiB: far more than the files that one person agrees to.
+/// 1 MiB: far more than a config file that a user can review.
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// How many servers of a file are shown before the user agrees.
 const MAX_SHOWN: usize = 20;
 
-/// Whether the file and a link to it belong to the user. Where files have no owners, all do.
+/// Whether the file and a link to it belong to the user. Always true on systems where files have no owners.
 pub fn is_own(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -53,7 +53,7 @@ pub fn is_own(path: &Path) -> bool {
     }
 }
 
-/// Whether the user has agreed to the file as it is now.
+/// Whether the user has trusted the file with its current content.
 pub fn is_trusted(path: &Path) -> bool {
     let Some((path, digest)) = identity(path) else {
         return false;
@@ -61,10 +61,10 @@ pub fn is_trusted(path: &Path) -> bool {
     trusted().get(&path).is_some_and(|known| *known == digest)
 }
 
-/// Goes on if the user has agreed to the file as it is now, or does so.
+/// Succeeds if the user has trusted the file with its current content, or trusts it now.
 ///
 /// # Errors
-/// If the user does not agree, or cannot be asked.
+/// If the user does not trust the file, or cannot be asked.
 pub fn check(path: &Path, consent: Consent) -> Outcome {
     if is_trusted(path) {
         return Ok(());
@@ -88,7 +88,7 @@ pub fn check(path: &Path, consent: Consent) -> Outcome {
     ))
 }
 
-/// Shows what the file starts, and asks.
+/// Shows what the file would start, and asks the user.
 fn ask(path: &Path) -> Outcome<bool> {
     tell(&format!(
         "`{}` is a config file of a project, and is new or has changed. It can start, as you:",
@@ -126,7 +126,7 @@ fn shown(launch: &Launch) -> String {
     }
 }
 
-/// Remembers that the user has agreed to the file as it is now.
+/// Stores that the user has trusted the file with its current content.
 fn remember(path: &Path) -> Outcome {
     let failed = |error: io::Error| {
         Failed::usage(format!(
@@ -148,7 +148,7 @@ fn remember(path: &Path) -> Outcome {
         .map_err(failed)
 }
 
-/// The real path of a file, and a digest of what is in it.
+/// The real path of a file, and a digest of its content.
 fn identity(path: &Path) -> Option<(String, String)> {
     let place = fs::canonicalize(path).ok()?.to_str()?.to_owned();
     let digest = Sha256::digest(fs::read(path).ok()?);
@@ -161,7 +161,7 @@ fn identity(path: &Path) -> Option<(String, String)> {
     Some((place, digest))
 }
 
-/// The files that the user has agreed to, with their digests.
+/// The files that the user has trusted, with their digests.
 fn trusted() -> BTreeMap<String, String> {
     let read = || {
         let list = list()?;
@@ -172,7 +172,7 @@ fn trusted() -> BTreeMap<String, String> {
     read().unwrap_or_default()
 }
 
-/// Where they are listed.
+/// The path of the list of trusted files.
 fn list() -> Option<PathBuf> {
     Some(state_folder()?.join("trusted.json"))
 }

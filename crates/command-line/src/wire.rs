@@ -1,4 +1,4 @@
-//! Every message of a connection: shown with `--wire`, and the last result kept as it came.
+//! The messages of a connection: shows them with `--wire`, records them, and keeps the last results unchanged.
 
 use std::{
     fs::File,
@@ -44,17 +44,17 @@ struct Seen {
 struct Kept {
     waiting: Vec<(Id, String)>,
     results: Vec<(String, Box<RawValue>)>,
-    /// The newest errors that requests were answered with.
+    /// The newest errors in answers to requests.
     errors: Vec<Box<RawValue>>,
 }
 
-/// How many requests are remembered while their results are awaited; a command makes few.
+/// How many requests are remembered until their results arrive; a command makes few.
 const MAX_WAITING: usize = 64;
 
-/// How many errors are remembered; a command asks for little after the one that it ends with.
+/// How many errors are remembered; a command sends few requests after the one that it fails with.
 const MAX_ERRORS: usize = 16;
 
-/// The file of a recording, which only its owner may read. Clones write to the same.
+/// The file of a recording, which only its owner may read. Clones write to the same file.
 #[derive(Clone, Debug)]
 pub struct Recorder(Arc<Recorded>);
 
@@ -62,7 +62,7 @@ pub struct Recorder(Arc<Recorded>);
 struct Recorded {
     path: PathBuf,
     file: Mutex<File>,
-    /// Why a line was not written, if one was not.
+    /// The error of the first line that could not be written.
     lost: Mutex<Option<io::Error>>,
 }
 
@@ -70,7 +70,7 @@ impl Recorder {
     /// Creates the file, or empties the one that is there.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If it cannot be created.
     pub fn create(path: &Path) -> Outcome<Self> {
         let file = private::create(path).map_err(|error| {
             Failed::usage(format!("cannot write `{}`: {error}", path.display()))
@@ -82,7 +82,7 @@ impl Recorder {
         })))
     }
 
-    /// Writes a line. That it could not be written ends nothing: [`Recorder::all_written`] tells.
+    /// Writes a line. If that fails, the program continues; [`Recorder::all_written`] reports the error.
     pub fn write(&self, line: &str) {
         if let Err(error) = writeln!(self.0.file.lock(), "{line}") {
             self.0.lost.lock().get_or_insert(error);
@@ -92,7 +92,7 @@ impl Recorder {
     /// Fails if a line was not written.
     ///
     /// # Errors
-    /// The first that happened.
+    /// The first error.
     pub fn all_written(&self) -> Outcome {
         let Some(error) = self.0.lost.lock().take() else {
             return Ok(());
@@ -106,7 +106,7 @@ impl Recorder {
 /// One line of a recording or of `--wire`.
 #[derive(Serialize)]
 struct Line<'m> {
-    /// Milliseconds since the beginning.
+    /// Milliseconds since the start.
     ms: f64,
     /// `out` to the server, `in` from it.
     direction: &'static str,
@@ -114,7 +114,7 @@ struct Line<'m> {
 }
 
 impl Wire {
-    /// Shows messages on stderr, writes them to a file, or neither; `secrets` are masked.
+    /// Shows messages on stderr if `is_shown`, and records them if `record` is a file; `secrets` are masked.
     pub fn open(is_shown: bool, record: Option<&Path>, secrets: Secrets) -> Outcome<Self> {
         Ok(Self(Arc::new(Seen {
             started: Instant::now(),
@@ -125,21 +125,21 @@ impl Wire {
         })))
     }
 
-    /// Fails if the recording does not have every message.
+    /// Fails if a message is missing from the recording.
     ///
     /// # Errors
-    /// The first that happened while it was written.
+    /// The first error while writing.
     pub fn all_written(&self) -> Outcome {
         self.0.file.as_ref().map_or(Ok(()), Recorder::all_written)
     }
 
-    /// A client whose messages are seen here.
+    /// Adds a hook to a client, so that its messages are shown and recorded here.
     pub fn tap(&self, client: Client) -> Client {
         let seen = self.0.clone();
         client.on_wire(move |passing| seen.see(passing))
     }
 
-    /// Shows and records a message that passes outside of a client.
+    /// Shows and records a message that was not sent by a client.
     pub fn pass(&self, direction: Direction, message: &[u8]) {
         if self.0.is_shown || self.0.file.is_some() {
             self.0.write(direction, message);
@@ -162,7 +162,7 @@ impl Wire {
             .collect()
     }
 
-    /// Shows the head of a request or an answer of HTTP, where messages are shown.
+    /// Shows the head of an HTTP request or response, if messages are shown.
     pub(crate) fn show_head(&self, direction: Direction, head: &Value) {
         if !self.0.is_shown {
             return;
@@ -229,7 +229,7 @@ fn name(direction: Direction) -> &'static str {
     }
 }
 
-/// Milliseconds since then, to the microsecond.
+/// Milliseconds since `started`, rounded to microseconds.
 fn milliseconds(started: Instant) -> f64 {
     (started.elapsed().as_secs_f64() * 1e6).round() / 1e3
 }

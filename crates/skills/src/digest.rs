@@ -1,4 +1,4 @@
-//! Digests of files: `sha256:` and 64 small hexadecimal digits.
+//! Digests of files: `sha256:` and 64 lower-case hexadecimal digits.
 
 use std::{fmt, str::FromStr};
 
@@ -25,7 +25,7 @@ pub struct BadDigest;
 const PREFIX: &str = "sha256:";
 
 impl Digest {
-    /// The digest of these bytes.
+    /// Computes the digest of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }

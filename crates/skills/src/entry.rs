@@ -1,4 +1,4 @@
-//! The entry of a skill: where it is, what it says of itself, and what belongs to it.
+//! The entry of a skill: its URI, its frontmatter, and its files.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
@@ -6,12 +6,12 @@ use turnbuckle_protocol::JsonObject;
 
 use crate::Digest;
 
-/// One skill, as `skills/list` and `skills/get` have it.
+/// One skill in the results of `skills/list` and `skills/get`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SkillEntry {
-    /// The address of its `SKILL.md`. It identifies the skill; its name does not.
+    /// The URI of its `SKILL.md`. It identifies the skill; its name does not.
     pub uri: String,
-    /// The frontmatter of its `SKILL.md`, every field of it.
+    /// All fields of the frontmatter of its `SKILL.md`.
     pub frontmatter: JsonObject,
     /// Its files.
     #[serde(default)]
@@ -19,12 +19,12 @@ pub struct SkillEntry {
 }
 
 impl SkillEntry {
-    /// Its name: a label for people and models, which two skills may share.
+    /// The name: a label for people and models, which two skills may share.
     pub fn name(&self) -> &str {
         self.text("name")
     }
 
-    /// When to use it.
+    /// The description, which says when to use the skill.
     pub fn description(&self) -> &str {
         self.text("description")
     }
@@ -38,10 +38,10 @@ impl SkillEntry {
 /// The files of a skill.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum SkillResources {
-    /// All of them, `SKILL.md` included.
+    /// A list of all files, including `SKILL.md`.
     Listed(Vec<SkillFile>),
-    /// They are generated when they are read, so their content is not known in advance. A host may
-    /// decline such a skill.
+    /// The files are generated when they are read, so their content is not known in advance. A host may
+    /// refuse such a skill.
     #[default]
     Dynamic,
 }
@@ -49,11 +49,11 @@ pub enum SkillResources {
 /// One file of a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkillFile {
-    /// Its address.
+    /// Its URI.
     pub uri: String,
     /// The digest of its bytes.
     pub digest: Digest,
-    /// How many bytes it has. Servers of early drafts do not say.
+    /// How many bytes it has. `None` from servers that implement early drafts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
 }

@@ -8,40 +8,40 @@ use crate::{MAX_FRONTMATTER_BYTES, uri};
 /// The longest description, by the Agent Skills specification, in characters.
 const MAX_DESCRIPTION: usize = 1024;
 
-/// A `SKILL.md` taken apart.
+/// A `SKILL.md`, split into frontmatter and body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frontmatter<'a> {
     /// Every field, as JSON.
     pub fields: JsonObject,
-    /// The text after the front matter: the instructions.
+    /// The text after the frontmatter: the instructions.
     pub body: &'a str,
 }
 
-/// Why a `SKILL.md` has no frontmatter that can be used.
+/// Why a `SKILL.md` has no valid frontmatter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadFrontmatter {
-    /// It does not begin with it.
+    /// The file does not begin with frontmatter.
     #[error("it must begin with a line `---`, the frontmatter, and another line `---`")]
     Missing,
-    /// It is too long.
+    /// The frontmatter is too long.
     #[error("its frontmatter has more than {MAX_FRONTMATTER_BYTES} bytes")]
     TooLong,
-    /// It is not YAML.
+    /// The frontmatter is not YAML.
     #[error("its frontmatter cannot be read: {0}")]
     Unreadable(String),
-    /// A field is not as it must be.
+    /// A field is missing or invalid.
     #[error("`{field}` in its frontmatter {problem}")]
     Field {
         /// The field.
         field: &'static str,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
 }
 
 impl<'a> Frontmatter<'a> {
-    /// Takes a `SKILL.md` apart, and checks its name and description.
+    /// Splits a `SKILL.md`, and checks its name and description.
     ///
     /// # Errors
     /// [`BadFrontmatter`] says what must be changed.
@@ -90,7 +90,7 @@ fn check(fields: &JsonObject) -> Result<(), BadFrontmatter> {
     }
 }
 
-/// The YAML and what follows it.
+/// The YAML, and the text after it.
 fn split(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (first, mut rest) = text.split_once('\n')?;

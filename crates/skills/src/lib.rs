@@ -1,9 +1,9 @@
 //! Agent skills over MCP (`io.modelcontextprotocol/skills`, SEP-2640).
 //!
 //! A skill is a directory with a `SKILL.md` that teaches an agent how to do something, and with the
-//! files it refers to. A server offers each file as a resource under `skill://`, and says with
-//! `skills/list` and `skills/get` which skills there are, with the digest and size of every file.
-//! A host reads nothing before a skill is used, and verifies all it reads.
+//! files that it refers to. A server offers each file as a resource under `skill://`. The methods
+//! `skills/list` and `skills/get` return the skills, with the digest and size of every file.
+//! A host reads no file before a skill is used, and verifies every file that it reads.
 //!
 //! ```no_run
 //! # #[cfg(feature = "server")] fn serve() -> Result<(), Box<dyn std::error::Error>> {
@@ -34,8 +34,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A digest that matches says that listing and content agree, not that either is to be trusted:
-//! both come from the same server. A skill is instructions from a third party; ask the user.
+//! If a digest matches, the content agrees with the list. That does not make either of them trustworthy:
+//! both come from the same server. A skill is a set of instructions from a third party, so ask the user.
 
 #[cfg(feature = "client")]
 mod client;

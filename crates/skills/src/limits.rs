@@ -1,11 +1,11 @@
-//! How large a skill may be.
+//! Limits on the size of a skill.
 
-/// Files of one skill, by the specification. A skill with more is a library that should be split.
+/// How many files one skill may have, by the specification. A larger skill should be split.
 pub const MAX_FILES: usize = 512;
 
-/// Bytes of all files of one skill together, by the specification.
+/// How many bytes all files of one skill may have together, by the specification.
 pub const MAX_SKILL_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Bytes of the frontmatter of a `SKILL.md`. It is a name, a description and some metadata; what is
-/// longer is an attempt to keep a YAML parser busy.
+/// How many bytes the frontmatter of a `SKILL.md` may have. It contains a name, a description and some metadata;
+/// anything longer is an attempt to keep a YAML parser busy.
 pub const MAX_FRONTMATTER_BYTES: usize = 64 * 1024;

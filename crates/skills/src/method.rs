@@ -1,4 +1,4 @@
-//! The methods of the extension, and what each side declares.
+//! The methods of the extension, and the settings that each side declares.
 
 use serde::{Deserialize, Serialize};
 use turnbuckle_protocol::{Complete, ExtensionSpec, Resource, method::Method};
@@ -15,15 +15,15 @@ impl ExtensionSpec for SkillsExtension {
     type Server = SkillsServer;
 }
 
-/// What a host declares: nothing, so far. It need not declare the extension at all.
+/// The settings that a host declares. They are empty so far, and a host need not declare the extension at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkillsHost {}
 
-/// What a server declares.
+/// The settings that a server declares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SkillsServer {
-    /// It lists directories with `resources/directory/read`.
+    /// Whether the server lists directories with `resources/directory/read`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub directory_read: bool,
 }
@@ -47,64 +47,64 @@ macro_rules! methods {
 }
 
 methods! {
-    /// `skills/list`: the skills that a server serves, or some of them.
+    /// `skills/list`: the skills that a server lists, which need not be all.
     SkillsList = "skills/list": ListSkillsParams => ListSkillsResult;
-    /// `skills/get`: one skill, listed or not.
+    /// `skills/get`: one skill, whether or not it is listed.
     SkillsGet = "skills/get": GetSkillParams => GetSkillResult;
-    /// `resources/directory/read`: what is in a directory.
+    /// `resources/directory/read`: the contents of a directory.
     ResourcesDirectoryRead = "resources/directory/read": ReadDirectoryParams => ReadDirectoryResult;
 }
 
-/// What `skills/list` takes.
+/// The parameters of `skills/list`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListSkillsParams {
-    /// Where to go on.
+    /// The cursor of the page; `None` for the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
 
-/// What `skills/list` gives.
+/// The result of `skills/list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListSkillsResult {
-    /// The skills. That one is missing does not say that it is not served.
+    /// The skills. A server may also serve skills that it does not list.
     pub skills: Vec<SkillEntry>,
-    /// Where to go on, if there are more.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// What `skills/get` takes.
+/// The parameters of `skills/get`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetSkillParams {
-    /// The address of a `SKILL.md`.
+    /// The URI of a `SKILL.md`.
     pub uri: String,
 }
 
-/// What `skills/get` gives.
+/// The result of `skills/get`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GetSkillResult {
     /// The skill.
     pub skill: SkillEntry,
 }
 
-/// What `resources/directory/read` takes.
+/// The parameters of `resources/directory/read`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadDirectoryParams {
-    /// The address of a directory, without a slash at its end.
+    /// The URI of a directory, without a slash at its end.
     pub uri: String,
-    /// Where to go on.
+    /// The cursor of the page; `None` for the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
 
-/// What `resources/directory/read` gives.
+/// The result of `resources/directory/read`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadDirectoryResult {
-    /// What is in it, one level deep; directories have the media type `inode/directory`.
+    /// The contents of the directory, one level deep. Directories have the media type `inode/directory`.
     pub resources: Vec<Resource>,
-    /// Where to go on, if there is more.
+    /// The cursor of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

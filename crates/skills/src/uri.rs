@@ -1,9 +1,9 @@
-//! Addresses of skills and of their files.
+//! URIs of skills and of their files.
 
 /// The file that makes a directory a skill.
 pub(crate) const SKILL_FILE: &str = "SKILL.md";
 
-/// Agent Skills: 1 to 64 small letters, digits and hyphens, without a hyphen at either end or two
+/// Agent Skills: a name has 1 to 64 lower-case letters, digits and hyphens, without a hyphen at either end or two
 /// in a row.
 pub(crate) fn is_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -14,20 +14,19 @@ pub(crate) fn is_name(name: &str) -> bool {
         && !name.contains("--")
 }
 
-/// The directory of a skill, given the address of its `SKILL.md`, without a slash at its end.
+/// The directory of a skill without a slash at its end, given the URI of its `SKILL.md`.
 #[cfg(feature = "client")]
 pub(crate) fn root_of(uri: &str) -> Option<&str> {
     uri.strip_suffix(SKILL_FILE)?.strip_suffix('/')
 }
 
-/// The last segment of an address: of a skill's directory, its name.
+/// The last segment of a URI. For a skill's directory this is the name of the skill.
 #[cfg(feature = "client")]
 pub(crate) fn last_segment(uri: &str) -> &str {
     uri.rsplit('/').next().unwrap_or_default()
 }
 
-/// A path as it is written in an address. Special characters are percent-encoded, segment by
-/// segment.
+/// A path as it is written in a URI, with special characters percent-encoded in each segment.
 pub(crate) fn encode(path: &str) -> String {
     use std::fmt::Write as _;
 
@@ -47,7 +46,7 @@ pub(crate) fn encode(path: &str) -> String {
     encoded
 }
 
-/// A path below a skill's directory, with `.` gone; `None` if it leads out of it or nowhere.
+/// A path below a skill's directory, without `.` segments; `None` if it is empty or leads out of the directory.
 pub(crate) fn within(path: &str) -> Option<String> {
     let mut segments = Vec::new();
     for segment in path.split('/') {

@@ -1,4 +1,4 @@
-//! The values found so far, and the rules each has to pass.
+//! The values found so far, and the rules that each must pass.
 
 use serde_json::{Map, Value};
 
@@ -8,15 +8,15 @@ use super::traversal::{Paths, is_contained};
 /// The values of a template's variables, by name: strings, lists of strings, objects of strings.
 pub type Variables = Map<String, Value>;
 
-/// The values found so far. A value that is refused makes the whole URI not match.
+/// The values found so far. If a value is rejected, the whole URI does not match.
 pub(super) struct Bindings {
     paths: Paths,
     bound: Vec<Bound>,
-    /// Names that the URI leaves out in one place, and may have in no other.
+    /// The names of variables that the URI leaves out in one place, so that they must not have a value in another.
     absent: Vec<String>,
 }
 
-/// One variable's value, and the most characters that the template shows of it.
+/// The value of one variable, and how many of its characters the template shows at most.
 struct Bound {
     name: String,
     value: Value,
@@ -32,8 +32,9 @@ impl Bindings {
         }
     }
 
-    /// Binds a value that the template shows `limit` characters of, and in which the URI could
-    /// hold what `allow` says. `None` if it leads out of its folder, or if the name has another.
+    /// Binds a value of which the template shows at most `limit` characters. `allow` says which characters the
+    /// URI could contain there. `None` if the value leads out of its folder, or if the variable has another
+    /// value already.
     pub(super) fn bind(
         &mut self,
         name: &str,
@@ -55,8 +56,8 @@ impl Bindings {
         Some(())
     }
 
-    /// A variable that the URI leaves out here. `None` if it has a value in another place: with that
-    /// value, it would have been here too.
+    /// Notes that the URI leaves out a variable here. `None` if the variable has a value in another place, because that
+    /// value would then appear here too.
     pub(super) fn leave_out(&mut self, name: &str) -> Option<()> {
         if self.bound.iter().any(|bound| bound.name == name) {
             return None;
@@ -75,7 +76,7 @@ impl Bindings {
 }
 
 impl Bound {
-    /// Takes a second value for the same name, if both can show one and the same.
+    /// Merges a second value of the same variable, if both can be parts of the same value.
     fn agree(&mut self, value: Value, limit: usize) -> Option<()> {
         if self.value == value {
             self.limit = self.limit.max(limit);

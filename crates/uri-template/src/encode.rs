@@ -1,13 +1,13 @@
-//! Percent-encoding of what goes into a URI.
+//! Percent-encoding of text in a URI.
 
 use super::unit::{is_reserved, is_unreserved, octet};
 
-/// Which characters go into the URI as they are.
+/// The characters that go into the URI unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Allow {
     /// Letters, digits and `-._~`.
     Unreserved,
-    /// Delimiters too, and triplets that are percent-encoded already.
+    /// These, delimiters, and triplets that are percent-encoded already.
     Reserved,
 }
 

@@ -1,4 +1,4 @@
-//! From a template and the values of its variables to a URI (RFC 6570, section 3).
+//! Expands a template with the values of its variables to a URI (RFC 6570, section 3).
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::encode::{Allow, encoded};
 use super::expression::{Expression, Modifier, Operator, Part, Variable};
 use super::unit::Units;
 
-/// Values that a template cannot be expanded with.
+/// Values that cannot be used to expand a template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExpandError {
@@ -20,7 +20,7 @@ pub enum ExpandError {
         /// The variable.
         variable: String,
     },
-    /// `{name:3}` is asked for a value that is a list or an object.
+    /// `{name:3}` has a value that is a list or an object.
     #[error("variable `{variable}` is cut to a prefix; give it text, not a list or an object")]
     Prefix {
         /// The variable.
@@ -28,13 +28,13 @@ pub enum ExpandError {
     },
 }
 
-/// What a variable puts between two separators, encoded: `value` or `name=value`.
+/// One item between two separators, encoded: `value` or `name=value`.
 struct Item {
     name: Option<String>,
     value: String,
 }
 
-/// The URI that `parts` give with `values`.
+/// Expands `parts` with `values`.
 pub(super) fn expand(parts: &[Part], values: &Map<String, Value>) -> Result<String, ExpandError> {
     let mut uri = String::new();
     for part in parts {
@@ -69,7 +69,7 @@ fn push_expression(
 fn push_item(uri: &mut String, operator: Operator, item: &Item) {
     if let Some(name) = &item.name {
         uri.push_str(name);
-        // Only path parameters drop the sign with the value: `;empty`, but `?empty=`.
+        // Only path parameters drop the `=` of an empty value: `;empty`, but `?empty=`.
         if operator != Operator::Parameter || !item.value.is_empty() {
             uri.push('=');
         }
@@ -77,7 +77,7 @@ fn push_item(uri: &mut String, operator: Operator, item: &Item) {
     uri.push_str(&item.value);
 }
 
-/// The items of one variable: none where it has no value, one where it is not exploded.
+/// The items of one variable: none if it has no value, and one if it is not exploded.
 fn items(operator: Operator, variable: &Variable, value: &Value) -> Result<Vec<Item>, ExpandError> {
     let name = operator.is_named().then(|| variable.name.clone());
     let members = members(operator, variable, value)?;
@@ -98,7 +98,7 @@ fn items(operator: Operator, variable: &Variable, value: &Value) -> Result<Vec<I
         .collect())
 }
 
-/// The members of a value that are defined; an object's have names. Text is its own only member.
+/// The defined members of a value. Members of an object have names. A text is its own only member.
 fn members(
     operator: Operator,
     variable: &Variable,
@@ -131,7 +131,7 @@ fn members(
     Ok(members)
 }
 
-/// The text of a value that is neither list nor object; `None` for `null`.
+/// The text of a value that is neither a list nor an object; `None` for `null`.
 fn text<'a>(variable: &Variable, value: &'a Value) -> Result<Option<Cow<'a, str>>, ExpandError> {
     match value {
         Value::Null => Ok(None),
@@ -143,7 +143,7 @@ fn text<'a>(variable: &Variable, value: &'a Value) -> Result<Option<Cow<'a, str>
     }
 }
 
-/// As many characters of `text` as the modifier lets through.
+/// The characters of `text` that the modifier allows.
 fn cut(text: &str, modifier: Modifier, allow: Allow) -> &str {
     let Modifier::Prefix(length) = modifier else {
         return text;
@@ -154,7 +154,7 @@ fn cut(text: &str, modifier: Modifier, allow: Allow) -> &str {
             characters.by_ref().take(length).for_each(drop);
             characters.as_str()
         }
-        // Appendix A: a percent-encoded character, which is kept here, is not split.
+        // Appendix A: a percent-encoded character, which is kept unchanged here, is not split.
         Allow::Reserved => {
             let mut units = Units::new(text);
             units.by_ref().take(length).for_each(drop);

@@ -2,7 +2,7 @@
 
 use super::encode::Allow;
 
-/// A stretch of a template.
+/// A part of a template.
 #[derive(Clone, Debug)]
 pub(super) enum Part {
     /// Literal text.
@@ -26,18 +26,18 @@ pub(super) struct Variable {
     pub(super) modifier: Modifier,
 }
 
-/// How much of a variable's value an expression shows, and in which form.
+/// How much of a variable's value an expression contains, and in which form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Modifier {
     /// `{name}`: the value, with its members joined by commas.
     Whole,
-    /// `{name:3}`: so many characters from the start of the value.
+    /// `{name:3}`: at most this many characters from the start of the value.
     Prefix(usize),
-    /// `{name*}`: each member of the value for itself.
+    /// `{name*}`: each member of the value separately.
     Explode,
 }
 
-/// The character after `{`, which says what delimits the values and how they are encoded.
+/// The character after `{`, which decides the delimiters and the encoding of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     /// `{name}`
@@ -59,7 +59,7 @@ pub(super) enum Operator {
 }
 
 impl Modifier {
-    /// The most characters of a value that the expression shows.
+    /// How many characters of a value the expression contains at most.
     pub(super) fn limit(self) -> usize {
         match self {
             Modifier::Prefix(length) => length,
@@ -69,7 +69,7 @@ impl Modifier {
 }
 
 impl Operator {
-    /// What precedes the first value that is defined.
+    /// The character before the first defined value.
     pub(super) fn lead(self) -> Option<char> {
         match self {
             Operator::Simple | Operator::Reserved => None,
@@ -93,7 +93,7 @@ impl Operator {
         }
     }
 
-    /// Whether values come as `name=value`.
+    /// Whether values are written as `name=value`.
     pub(super) fn is_named(self) -> bool {
         matches!(
             self,
@@ -101,7 +101,7 @@ impl Operator {
         )
     }
 
-    /// Which characters of a value go into the URI as they are.
+    /// The characters of a value that go into the URI unchanged.
     pub(super) fn allow(self) -> Allow {
         match self {
             Operator::Reserved | Operator::Fragment => Allow::Reserved,

@@ -1,7 +1,7 @@
-//! URI templates of resources: RFC 6570 in both directions.
+//! URI templates of resources (RFC 6570): expanding a template to a URI, and matching a URI with a template.
 //!
-//! [`Template::parse`] reads all four levels of the syntax. A client that wants to read a resource
-//! of a template makes its URI with [`Template::expand`]; a server gets the values back out of the
+//! [`Template::parse`] supports all four levels of the syntax. A client that wants to read a resource
+//! of a template makes its URI with [`Template::expand`]; a server gets the values from the
 //! URI with [`Template::matches`].
 //!
 //! ```
@@ -18,33 +18,33 @@
 //! ```
 //!
 //! # What matches
-//! RFC 6570 defines no way back, and for most templates there are several. This is ours; it takes
-//! time proportional to the length of the URI, whatever the URI.
+//! RFC 6570 does not define how to match a URI, and for most templates there are several ways. These are the
+//! rules of this crate. Matching takes time proportional to the length of the URI, for every URI.
 //!
-//! - `{name}` takes one or more characters, none of them a delimiter (`:/?#[]@!$&'()*+,;=`) unless
+//! - `{name}` takes one or more characters. None of them may be a delimiter (`:/?#[]@!$&'()*+,;=`) unless
 //!   it is percent-encoded. `{a,b}` takes both values, with a comma between them.
-//! - `{+name}` takes one or more characters of any kind, `/`, `?` and `#` among them.
-//! - `{/name}`, `{.name}` and `{#name}` may be absent; of `{/a,b}`, the last names first. A value
-//!   that is there is not empty.
-//! - `{?a,b}`, `{&a,b}` and `{;a,b}` take their pairs in any order, each at most once, any of them
-//!   absent. A pair that the template does not name does not match. A query goes on to the `#` or
-//!   the end of the URI, path parameters to the next `/`, `?` or `#`, and a value in them may hold
+//! - `{+name}` takes one or more characters of any kind, including `/`, `?` and `#`.
+//! - `{/name}`, `{.name}` and `{#name}` may be absent; of `{/a,b}`, the last names are absent first. If a value
+//!   is present, it is not empty.
+//! - `{?a,b}`, `{&a,b}` and `{;a,b}` take their pairs in any order, each at most once; any of them
+//!   may be absent. A pair that is not in the template does not match. A query extends to the `#` or
+//!   the end of the URI, path parameters to the next `/`, `?` or `#`, and their values may contain
 //!   any other delimiter (`?at=10:30`). `{?a}{&b}` is one query.
 //! - `{name*}` gives a list: values with commas (`{name*}`), segments (`{/name*}`), labels
-//!   (`{.name*}`) or repeated pairs (`{?name*}`). A query whose pairs the template does not name
-//!   goes to its first `{?name*}` that has no pair of its own, as an object.
-//! - `{name:3}` takes at most three characters. A name that comes twice has to have one value.
+//!   (`{.name*}`) or repeated pairs (`{?name*}`). Query pairs that are not in the template become an
+//!   object, as the value of the first `{?name*}` that has no pair with its own name.
+//! - `{name:3}` takes at most three characters. A name that occurs twice must have the same value.
 //! - From left to right, every variable takes **the fewest characters** with which the rest still
-//!   matches, and what may be absent is present if it can be: `{name}{.type}` reads `a.tar.gz` as
+//!   matches, and an optional part is present if it can be: `{name}{.type}` reads `a.tar.gz` as
 //!   `a` and `tar.gz`, and `{+path}{?page}` leaves the query to `page`.
-//! - Literals and values are compared as RFC 3986 compares them: `%7E` is `~`, `%2f` is `%2F` but
-//!   not `/`. Values come percent-decoded, once. What is not UTF-8 then does not match.
-//! - Characters that should have been encoded and mean nothing in a URI (a space, `é`) are taken
-//!   as if they had been. Control characters, braces and a stray `%` never match, nor does a URI
+//! - Literals and values are compared as RFC 3986 compares them: `%7E` equals `~`, `%2f` equals `%2F` but
+//!   not `/`. Values are percent-decoded once. A value that is not UTF-8 then does not match.
+//! - Characters that should have been encoded and have no meaning in a URI (a space, `é`) are read
+//!   as if they were encoded. Control characters, braces and a stray `%` never match, nor does a URI
 //!   of more than [`MAX_URI_BYTES`].
 //!
-//! # What is kept out
-//! A value is often used as a file name, so a value that leaves its folder does not match: see
+//! # Path traversal
+//! A value is often used as a file name, so a value that leads out of its folder does not match; see
 //! [`Template::allow_any_path`].
 
 mod binding;

@@ -1,8 +1,8 @@
-//! From a URI back to the values of a template's variables.
+//! Matches a URI with a template, to get the values of the template's variables.
 //!
-//! Two passes. From the end of the URI to its start, a table is filled: from which units can which
-//! steps still reach the end? Then one walk from the start takes, at every step, the first way that
-//! the table says is open. Nothing is tried twice, so no URI can make this slow.
+//! Matching takes two passes. The first goes from the end of the URI to its start, and fills a table: from which
+//! units can which steps still reach the end? The second goes from the start, and takes at every step the first
+//! way that is open in the table. Nothing is tried twice, so no URI can make this slow.
 
 use super::binding::{Bindings, Variables};
 use super::pairs;
@@ -10,11 +10,11 @@ use super::pattern::{Capture, Pairs, Pattern, Step};
 use super::traversal::Paths;
 use super::unit::{Unit, Units};
 
-/// The longest URI that is matched, in bytes. RFC 9110 (4.1) asks for 8000 octets at least; a
-/// longer one is refused rather than given a table of several megabytes.
+/// The longest URI that is matched, in bytes. RFC 9110 (4.1) recommends supporting at least 8000 octets; longer
+/// URIs do not match, because they would need a table of several megabytes.
 pub const MAX_URI_BYTES: usize = 8192;
 
-/// The values with which `pattern` gives `uri`.
+/// The values of the variables in `uri`, if it matches `pattern`.
 pub(super) fn matches(pattern: &Pattern, uri: &str, paths: Paths) -> Option<Variables> {
     if uri.len() > MAX_URI_BYTES {
         return None;
@@ -72,9 +72,9 @@ fn walk(steps: &[Step], units: &[Unit], reach: &Reach, paths: Paths) -> Option<V
     Some(bindings.finish())
 }
 
-/// For every step and every place in the URI: can the template go on from there to the end?
+/// For every step and every position in the URI: can the template match from there to the end?
 struct Reach {
-    /// One more than there are units: a step can also be at the end of the URI.
+    /// One more than the number of units, because a step can also be at the end of the URI.
     width: usize,
     /// A row for each step, and one for the end of the template.
     cells: Vec<bool>,
@@ -391,7 +391,7 @@ mod tests {
             ("x:a{/b:1,b}", "x:a/v/value", json!({"b": "value"})),
         ]);
         check_none(&[("x:{a}/{a}", "x:1/2"), ("x:a{/b:1,b}", "x:a/w/value")]);
-        // With `a`, the part that is left out would have been there.
+        // If `a` had a value, the optional part would be present.
         check_none(&[
             ("x{/a*}:{a}", "x:1"),
             ("x:{a}{?a}", "x:1"),

@@ -1,4 +1,4 @@
-//! The pairs of a query or of path parameters: any order, every name known.
+//! The pairs of a query or of path parameters, in any order.
 
 use serde_json::{Map, Value};
 
@@ -8,16 +8,16 @@ use super::expression::Modifier;
 use super::pattern::Pairs;
 use super::unit::{Unit, decode};
 
-/// Pairs by where they belong.
+/// Pairs, sorted by variable.
 struct Sorted {
-    /// For each variable the values of the pairs that are named like it.
+    /// For each variable, the values of the pairs with its name.
     values: Vec<Vec<Value>>,
-    /// The pairs that are named like none.
+    /// The pairs whose names are not variables.
     others: Map<String, Value>,
 }
 
-/// Reads `units`, which follow the leading delimiter, and binds what they name. `None` if a pair
-/// belongs to no variable, or if two belong to one that takes one.
+/// Reads `units`, which follow the leading delimiter, and binds their values. `None` if a pair
+/// belongs to no variable, or if two pairs belong to a variable that takes one.
 pub(super) fn read(pairs: &Pairs, units: &[Unit], bindings: &mut Bindings) -> Option<()> {
     let Sorted { values, mut others } = sort(pairs, units)?;
     for ((_, variable), mut values) in pairs.variables.iter().zip(values) {
@@ -42,7 +42,7 @@ pub(super) fn read(pairs: &Pairs, units: &[Unit], bindings: &mut Bindings) -> Op
     others.is_empty().then_some(())
 }
 
-/// Decodes every pair. `None` if one has no name, or if two that belong nowhere share one.
+/// Decodes every pair. `None` if a pair has no name, or if two pairs that belong to no variable have the same name.
 fn sort(pairs: &Pairs, units: &[Unit]) -> Option<Sorted> {
     let mut values = vec![Vec::new(); pairs.variables.len()];
     let mut others = Map::new();

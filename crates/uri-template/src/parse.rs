@@ -1,20 +1,20 @@
-//! From the text of a template to its parts (RFC 6570, section 2).
+//! Parses the text of a template (RFC 6570, section 2).
 
 use super::expression::{Expression, Modifier, Operator, Part, Variable};
 use super::matching::MAX_URI_BYTES;
 use super::unit::octet;
 
-/// The longest template, in bytes: as long as a URI, since a plain URI is a template too.
+/// The longest template, in bytes: as long as the longest URI, since a plain URI is a template too.
 pub const MAX_TEMPLATE_BYTES: usize = MAX_URI_BYTES;
 
-/// The most variables in one template. With [`MAX_URI_BYTES`] it bounds the memory of one
+/// The most variables in one template. Together with [`MAX_URI_BYTES`] this limits the memory of one
 /// match to about a megabyte.
 pub const MAX_VARIABLES: usize = 32;
 
-/// The longest prefix that `{name:length}` may ask for, in characters (RFC 6570, 2.4.1).
+/// The longest prefix that `{name:length}` may have, in characters (RFC 6570, 2.4.1).
 const MAX_PREFIX: usize = 9999;
 
-/// A text that is not a URI template: where, and what is wrong there.
+/// A text that is not a URI template, and the position of the problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("URI template `{template}`, byte {position}: {problem}")]
 pub struct TemplateError {
@@ -22,11 +22,11 @@ pub struct TemplateError {
     pub template: String,
     /// The position of the problem in bytes, counted from 0.
     pub position: usize,
-    /// What is wrong there.
+    /// The problem at this position.
     pub problem: TemplateProblem,
 }
 
-/// What can be wrong with a URI template.
+/// The problem with a URI template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TemplateProblem {
@@ -56,13 +56,13 @@ pub enum TemplateProblem {
     /// A name is missing: `{}`, `{?}`, `{a,}`, `{*}`.
     #[error("a variable name is missing here")]
     NoName,
-    /// An operator that RFC 6570 keeps for later: `=`, `,`, `!`, `@`, `|`.
+    /// An operator that RFC 6570 reserves: `=`, `,`, `!`, `@`, `|`.
     #[error("the operator `{operator}` has no meaning yet; use one of `+ # . / ; ? &`")]
     Operator {
         /// The operator.
         operator: char,
     },
-    /// A character that a variable name cannot hold.
+    /// A character that is not allowed in a variable name.
     #[error(
         "{found:?} is not allowed in a variable name; \
          use letters, digits, `_`, and `.` between them"
@@ -76,10 +76,10 @@ pub enum TemplateProblem {
     Prefix,
 }
 
-/// What is wrong, and at which byte.
+/// A problem with the byte position where it is.
 type Misplaced = (usize, TemplateProblem);
 
-/// The parts of `template`, in order; no two literals follow each other.
+/// Parses the parts of `template`, in order; no two literals follow each other.
 pub(super) fn parse(template: &str) -> Result<Vec<Part>, TemplateError> {
     parts(template).map_err(|(position, problem)| TemplateError {
         template: template.chars().take(MAX_TEMPLATE_BYTES).collect(),
@@ -124,7 +124,7 @@ fn check_literal(literal: &str, at: usize) -> Result<(), Misplaced> {
         let problem = match found {
             '}' => TemplateProblem::Unopened,
             '%' if octet(&literal.as_bytes()[offset..]).is_none() => TemplateProblem::Percent,
-            // The apostrophe is let through: erratum 6937 of RFC 6570.
+            // The apostrophe is allowed: erratum 6937 of RFC 6570.
             ' ' | '"' | '<' | '>' | '\\' | '^' | '`' | '|' => TemplateProblem::Literal { found },
             control if control.is_control() => TemplateProblem::Literal { found },
             _ => continue,

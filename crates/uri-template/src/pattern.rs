@@ -1,4 +1,4 @@
-//! A template made ready for matching: a list of steps through the units of a URI.
+//! A template compiled for matching: a list of steps through the units of a URI.
 
 use serde_json::Value;
 
@@ -6,29 +6,29 @@ use super::encode::Allow;
 use super::expression::{Expression, Modifier, Operator, Part, Variable};
 use super::unit::{Unit, Units, decode, is_unreserved};
 
-/// What a URI has to look like.
+/// The form that a URI must have.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
-    /// The literal that the template begins with, apart so that most URIs are refused by it alone.
+    /// The literal at the start of the template. It is separate, so that most URIs are rejected by it alone.
     pub(super) start: Vec<Unit>,
-    /// What follows. Every step leads to a later one.
+    /// The rest of the template. Every step leads to a later one.
     pub(super) steps: Vec<Step>,
 }
 
 /// One step through a URI.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    /// These units.
+    /// Exactly these units.
     Literal(Vec<Unit>),
     /// One or more units that are the value of a variable.
     Capture(Capture),
     /// Pairs of name and value, with the delimiter before them.
     Pairs(Pairs),
-    /// Nothing; the steps up to this one may be left out.
+    /// No units. The steps up to this one may be skipped.
     OrSkipTo(usize),
 }
 
-/// A variable whose place in the URI says which it is.
+/// A variable that is identified by its position in the URI.
 #[derive(Clone, Debug)]
 pub(super) struct Capture {
     pub(super) variable: Variable,
@@ -42,7 +42,7 @@ pub(super) struct Capture {
 pub(super) struct Pairs {
     pub(super) lead: char,
     pub(super) separator: char,
-    /// Whether `{&…}` follows `{?…}`: without the variables of the first, `&` leads.
+    /// Whether `{&…}` follows `{?…}`: if the variables of the first are absent, the pairs begin with `&`.
     pub(super) is_continued: bool,
     /// Each variable with its name as it is written in the URI.
     pub(super) variables: Vec<(Vec<Unit>, Variable)>,
@@ -95,7 +95,7 @@ impl Capture {
         }
     }
 
-    /// The value that these units give. `None` if a member of a list is empty.
+    /// The value of these units. `None` if a member of a list is empty.
     pub(super) fn value(&self, units: &[Unit]) -> Option<Value> {
         if !self.is_list() {
             return decode(units).map(Value::String);
@@ -121,7 +121,7 @@ impl Pairs {
         unit == Unit::Plain(self.lead) || (self.is_continued && unit == Unit::Plain(self.separator))
     }
 
-    /// Whether the pairs go no further than this unit.
+    /// Whether the pairs end before this unit.
     pub(super) fn end_at(&self, unit: Unit) -> bool {
         match self.separator {
             ';' => matches!(unit, Unit::Plain('/' | '?' | '#')),
@@ -151,8 +151,7 @@ fn push_captures(steps: &mut Vec<Step>, expression: &Expression) {
         }));
         lead = Some(operator.separator());
     }
-    // Values are distinguished by position alone, so if one is missing, the later ones are missing
-    // too.
+    // Values are identified by their position alone, so if one is missing, the later ones must be missing too.
     let end = steps.len();
     for skip in skips {
         steps[skip] = Step::OrSkipTo(end);

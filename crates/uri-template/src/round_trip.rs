@@ -1,4 +1,4 @@
-//! Properties that hold for all values: what `expand` writes, `matches` reads.
+//! Properties that hold for all values: `matches` reads the values that `expand` has written.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::Template;
 use super::unit::Units;
 
-/// Templates whose variables have one place each, so that there is one way back.
+/// Templates in which each variable occurs once, so that there is only one way to match.
 const TEMPLATES: &[&str] = &[
     "seat://{a}/{b}",
     "x:{a},{b}",
@@ -42,7 +42,7 @@ proptest! {
     fn what_is_expanded_is_matched(a in text(), b in text()) {
         for text in TEMPLATES {
             let template = Template::parse(text).expect(text).allow_any_path();
-            // A fragment keeps percent-encoded triplets, so only values without `%` come back.
+            // A fragment keeps percent-encoded triplets, so only values without `%` are read back unchanged.
             let b = if text.contains('#') { b.replace('%', "_") } else { b.clone() };
             let values = values(&a, &b);
             let uri = template.expand(&values).expect("texts expand");
@@ -77,7 +77,7 @@ proptest! {
             let Some(values) = template.matches(&uri) else { continue };
             let again = template.expand(&values).expect("matched values expand");
             let same = Units::new(&again).eq(Units::new(&uri));
-            // A query may leave out the `=` or hold delimiters, which is not how it is expanded.
+            // A query may leave out the `=` or contain delimiters, which `expand` never writes that way.
             prop_assert!(same || uri.contains('?'), "{} {} {}", text, uri, again);
             prop_assert_eq!(template.matches(&again), Some(values), "{} {}", text, uri);
         }

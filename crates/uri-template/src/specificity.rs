@@ -1,4 +1,4 @@
-//! Which of several templates that match one URI has it.
+//! The order of templates that match the same URI.
 
 use std::cmp::Reverse;
 
@@ -6,14 +6,14 @@ use super::encode::Allow;
 use super::expression::{Modifier, Part};
 use super::unit::Units;
 
-/// How closely a template describes its URIs: the greater, the closer.
+/// How specific a template is; a greater value is more specific.
 ///
-/// The template with more literal characters comes before the one with fewer, then the one with
+/// A template with more literal characters is more specific. Among equals it is the template with
 /// fewer variables that can hold more than one value or segment (`{+a}`, `{#a}`, `{a*}`), then the
-/// one with fewer variables, then the one whose literal start is longer.
+/// one with fewer variables, then the one with the longer literal start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Specificity {
-    // The derived order compares from the top down.
+    // The derived order compares the fields from top to bottom.
     literals: usize,
     spans: Reverse<usize>,
     variables: Reverse<usize>,

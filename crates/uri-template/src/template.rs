@@ -1,4 +1,4 @@
-//! `Template`, with everything that can be done with one.
+//! `Template`, with all its operations.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -39,11 +39,11 @@ pub struct Template {
 }
 
 impl Template {
-    /// Reads a template. A plain URI is one too: see [`is_literal`](Self::is_literal).
+    /// Parses a template. A plain URI is a template, too: see [`is_literal`](Self::is_literal).
     ///
     /// # Errors
-    /// Where the text is not what RFC 6570 calls a template, and where it passes
-    /// [`MAX_TEMPLATE_BYTES`] or [`MAX_VARIABLES`].
+    /// If the text is not a template by RFC 6570, or exceeds [`MAX_TEMPLATE_BYTES`] or
+    /// [`MAX_VARIABLES`].
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         let parts = parse(text)?;
         let mut names: Vec<String> = Vec::new();
@@ -69,10 +69,10 @@ impl Template {
 
     /// Lets values match that lead out of a folder.
     ///
-    /// Without this, a URI does not match if a decoded value is `.` or `..`, holds a `/`, a `\` or
-    /// a NUL, or begins like a Windows drive (`C:`). A `{+name}` or `{#name}` may hold `/`, but may
-    /// not begin with one, and each of its segments has to pass the same rules. The rules hold for
-    /// every variable, those of a query too. Use this for templates whose values are never a path,
+    /// Without this, a URI does not match if a decoded value is `.` or `..`, contains a `/`, a `\` or
+    /// a NUL, or begins like a Windows drive (`C:`). A `{+name}` or `{#name}` may contain `/`, but may
+    /// not begin with one, and each of its segments must pass the same rules. The rules apply to
+    /// every variable, including those of a query. Use this for templates whose values are never a path,
     /// or whose handler checks them.
     ///
     /// ```
@@ -94,43 +94,43 @@ impl Template {
         &self.text
     }
 
-    /// Whether there is no variable, so that the template is one URI.
+    /// Whether the template has no variables, so that it is a single URI.
     pub fn is_literal(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// The names of the variables, each once, in the order in which they first come.
+    /// The names of the variables, each once, in the order of their first occurrence.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
-    /// The URI that the template gives with these values.
+    /// Expands the template with these values, and returns the URI.
     ///
     /// Numbers and booleans are written as their JSON text. A variable that is missing, `null`, or
-    /// an empty list or object expands to nothing. `{+name}` and `{#name}` write a percent-encoded
-    /// character of the value, such as `%41`, as it is (RFC 6570, 3.2.3): it is read back as `A`.
+    /// an empty list or object expands to nothing. `{+name}` and `{#name}` copy a percent-encoded
+    /// character of the value, such as `%41`, unchanged (RFC 6570, 3.2.3); matching the URI then gives `A`.
     ///
     /// # Errors
-    /// Where a list or object holds another, and where one is to be cut to a prefix.
+    /// If a list or object contains another, or is the value of a `{name:length}`.
     pub fn expand(&self, values: &Variables) -> Result<String, ExpandError> {
         expand(&self.parts, values)
     }
 
-    /// The values with which the template gives this URI. `None` if the URI does not match, or if a
-    /// value is not allowed. The [crate](crate) has the rules.
+    /// Matches a URI, and returns the values of the variables. Returns `None` if the URI does not match, or if a
+    /// value is not allowed. See the [crate documentation](crate) for the rules.
     ///
-    /// Variables that may be absent, and are, have no entry.
+    /// A variable that is absent from the URI has no entry.
     pub fn matches(&self, uri: &str) -> Option<Variables> {
         matches(&self.pattern, uri, self.paths)
     }
 
-    /// How closely the template describes its URIs.
+    /// How specific the template is.
     pub fn specificity(&self) -> Specificity {
         self.specificity
     }
 
-    /// The order in which templates should be tried: the most specific first, and the text decides
-    /// between equals, so that sorting with this always has the same outcome.
+    /// Compares templates for the order in which to try them: the most specific first. The text decides
+    /// between equals, so that sorting always gives the same order.
     pub fn precedence(&self, other: &Self) -> Ordering {
         let specificity = other.specificity.cmp(&self.specificity);
         specificity.then_with(|| self.text.cmp(&other.text))

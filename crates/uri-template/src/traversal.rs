@@ -2,33 +2,33 @@
 
 use super::encode::Allow;
 
-/// Which values a template takes.
+/// The values that a template accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Paths {
-    /// Those that stay in the folder they are joined to.
+    /// Values that stay in the folder they are joined to.
     Contained,
-    /// All.
+    /// All values.
     Any,
 }
 
 /// Whether `value`, joined to a folder as a path, stays inside it, on Unix and on Windows.
 ///
-/// A value that was matched without delimiters has to be one segment.
+/// A value that was matched without delimiters must be a single segment.
 pub(super) fn is_contained(value: &str, allow: Allow) -> bool {
     match allow {
         Allow::Unreserved => !value.contains('/') && is_name(value),
-        // Every segment, so that it does not matter whether the path is joined whole or in pieces.
+        // Every segment is checked, so that it does not matter whether the path is joined whole or in pieces.
         Allow::Reserved => !value.starts_with('/') && value.split('/').all(is_name),
     }
 }
 
-/// Whether a segment names something in its folder, rather than the folder, its parent, a drive or
-/// a path of its own.
+/// Whether a segment names an entry of its folder, and not the folder itself, its parent, a drive or
+/// another path.
 fn is_name(segment: &str) -> bool {
     !matches!(segment, "." | "..") && !segment.contains(['\\', '\0']) && !has_drive(segment)
 }
 
-/// Whether a segment begins like `C:`, with which Windows leaves the folder.
+/// Whether a segment begins like `C:`, which leaves the folder on Windows.
 fn has_drive(segment: &str) -> bool {
     matches!(segment.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
@@ -89,7 +89,7 @@ mod tests {
         }
     }
 
-    /// Tails that have read files they should not, in other servers.
+    /// Values that made other servers read files that they should not.
     const ATTACKS: &[&str] = &[
         "..",
         ".",

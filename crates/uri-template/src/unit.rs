@@ -1,25 +1,25 @@
-//! One character of a URI, as it is written: plain, or percent-encoded.
+//! One character of a URI as it is written: plain or percent-encoded.
 //!
-//! Matching works on units, not on bytes, so that `%41` and `A` are one thing, `%2F` and `/` are
-//! two, and a variable can never end in the middle of a percent-encoded character.
+//! Matching compares units, not bytes, so that `%41` and `A` are the same, `%2F` and `/` differ,
+//! and a variable never ends in the middle of a percent-encoded character.
 
 use std::str;
 
-/// One character of a URI. Two spellings that RFC 3986 calls equivalent give equal units.
+/// One character of a URI. Two spellings that RFC 3986 calls equivalent are equal units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// An unreserved character however it was written, or a reserved one that was not encoded.
+    /// An unreserved character in either spelling, or a reserved one that was not encoded.
     Plain(char),
-    /// A reserved character that was encoded, or one that a URI can only hold encoded.
+    /// A reserved character that was encoded, or a character that must be encoded in a URI.
     Escaped(char),
     /// An encoded octet that is not part of a UTF-8 character.
     Octet(u8),
-    /// What no URI can hold: a control character, a brace, a `%` without two hexadecimal digits.
+    /// A character that no URI can contain: a control character, a brace, or a `%` without two hexadecimal digits.
     Invalid,
 }
 
 impl Unit {
-    /// The character that this unit encodes, if it encodes one.
+    /// The character of this unit, if it is one.
     pub(super) fn character(self) -> Option<char> {
         match self {
             Unit::Plain(character) | Unit::Escaped(character) => Some(character),
@@ -27,8 +27,8 @@ impl Unit {
         }
     }
 
-    /// A character that came without percent-encoding. Those that should have been encoded and
-    /// cannot be mistaken for anything else (a space, `é`) are taken as if they had been: people
+    /// The unit of a character that was not percent-encoded. Characters that should have been encoded and
+    /// cannot be mistaken for anything else (a space, `é`) are treated as if they were encoded: people
     /// and models write URIs by hand.
     fn written(character: char) -> Self {
         if is_unreserved(character) || is_reserved(character) {
@@ -40,7 +40,7 @@ impl Unit {
         }
     }
 
-    /// A character that came percent-encoded.
+    /// The unit of a character that was percent-encoded.
     fn decoded(character: char) -> Self {
         if is_unreserved(character) {
             Unit::Plain(character)
@@ -81,12 +81,12 @@ impl Iterator for Units<'_> {
     }
 }
 
-/// The text that these units encode, or `None` if it is not valid UTF-8.
+/// The text of these units, or `None` if it is not valid UTF-8.
 pub(super) fn decode(units: &[Unit]) -> Option<String> {
     units.iter().map(|unit| unit.character()).collect()
 }
 
-/// The octet that `bytes` begins with, where it begins with a percent-encoded triplet.
+/// The octet at the start of `bytes`, if they start with a percent-encoded triplet.
 pub(super) fn octet(bytes: &[u8]) -> Option<u8> {
     match bytes {
         [b'%', high, low, ..] => Some(hexadecimal(*high)? << 4 | hexadecimal(*low)?),
@@ -104,7 +104,7 @@ pub(super) fn is_reserved(character: char) -> bool {
     ":/?#[]@!$&'()*+,;=".contains(character)
 }
 
-/// The unit at the start of `bytes`, which starts with `%`, and how many bytes it takes.
+/// The unit at the start of `bytes`, which start with `%`, and how many bytes it takes.
 fn escaped(bytes: &[u8]) -> (Unit, usize) {
     let Some(lead) = octet(bytes) else {
         return (Unit::Invalid, 1);

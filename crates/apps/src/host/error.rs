@@ -1,58 +1,58 @@
-//! Why a page cannot be shown.
+//! Errors about pages.
 
 use turnbuckle_client::CallError;
 
-/// Why a page cannot be shown, or a call of a page not made. The tool works without it.
+/// Why a page cannot be shown, or cannot call a tool. The tool itself still works without the page.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppError {
-    /// The tool says something of a page that cannot be read.
+    /// The `_meta.ui` of the tool cannot be read.
     #[error("invalid `_meta.ui` of tool `{tool}`: {problem}")]
     BadLink {
         /// The tool.
         tool: Box<str>,
-        /// What is wrong.
+        /// The problem.
         problem: Box<str>,
     },
-    /// The address is not that of a page.
+    /// The URI in the tool's metadata is not the URI of a page.
     #[error("tool `{tool}` has its page at `{uri}`, which does not begin with `ui://`")]
     NotAPage {
         /// The tool.
         tool: Box<str>,
-        /// The address.
+        /// The URI.
         uri: Box<str>,
     },
-    /// The server does not give the page.
+    /// The server did not return the page.
     #[error("the page at `{uri}` cannot be read")]
     Unread {
-        /// The address.
+        /// The URI.
         uri: Box<str>,
-        /// Why.
+        /// The error of the server.
         #[source]
         source: CallError,
     },
-    /// What is at the address is not a page.
+    /// The resource at the URI is not a page.
     #[error("the resource `{uri}` is not a page: {problem}")]
     BadPage {
-        /// The address.
+        /// The URI.
         uri: Box<str>,
-        /// What is wrong.
+        /// The problem.
         problem: Box<str>,
     },
-    /// The page is longer than is shown.
+    /// The page is larger than the limit.
     #[error("the page at `{uri}` has {bytes} bytes, and at most {limit} are shown")]
     TooLarge {
-        /// The address.
+        /// The URI.
         uri: Box<str>,
-        /// Its length.
+        /// Its size.
         bytes: usize,
         /// The limit.
         limit: usize,
     },
-    /// The page may not call the tool.
+    /// Pages may not call this tool.
     #[error("the page at `{uri}` may not call tool `{tool}`, which is for the model alone")]
     NotForApps {
-        /// The address.
+        /// The URI.
         uri: Box<str>,
         /// The tool.
         tool: Box<str>,

@@ -1,4 +1,4 @@
-//! What tools say of pages, and who may call them.
+//! The pages in the metadata of tools, and who may call which tool.
 
 use turnbuckle_protocol::Tool;
 
@@ -8,10 +8,10 @@ use crate::{
     meta::{self, OLD_KEY},
 };
 
-/// The address of the page that shows a tool's results; `None` if the tool has no page.
+/// Returns the URI of the page that shows a tool's results, or `None` if the tool has no page.
 ///
 /// # Errors
-/// If the tool's metadata cannot be read, or does not name a page. The tool can still be called.
+/// If the tool's metadata cannot be read, or its URI is not that of a page. The tool can still be called.
 pub fn page_of(tool: &Tool) -> Result<Option<String>, AppError> {
     let uri = match ui_of(tool) {
         Some(Ok(ui)) if ui.resource_uri.is_some() => ui.resource_uri,
@@ -21,7 +21,7 @@ pub fn page_of(tool: &Tool) -> Result<Option<String>, AppError> {
                 problem: problem.to_string().into(),
             });
         }
-        // Servers from before the extension was settled.
+        // Servers that implement drafts of the extension use the old key.
         _ => old_link(tool),
     };
     match uri {
@@ -35,9 +35,9 @@ pub fn page_of(tool: &Tool) -> Result<Option<String>, AppError> {
     }
 }
 
-/// Whether the model may see and call the tool. Hosts keep all others from it.
+/// Whether the model may see and call the tool. Hosts must not offer other tools to the model.
 ///
-/// A tool whose `_meta.ui` cannot be read is not: it may be one that was meant for pages.
+/// Returns false if the tool's `_meta.ui` cannot be read, because it may be a tool that is only for pages.
 pub fn is_for_model(tool: &Tool) -> bool {
     is_for(tool, Visibility::Model)
 }

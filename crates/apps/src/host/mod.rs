@@ -1,4 +1,4 @@
-//! Apps as a host sees them: which tools have a page, who may call what, and what a page may do.
+//! Apps in a host: which tools have a page, who may call which tool, and what a page is allowed to do.
 //!
 //! ```no_run
 //! use turnbuckle_apps::{Ui, UiClient, host};
@@ -17,8 +17,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A page is a third-party program. Show it in a sandboxed frame with an origin of its own, under
-//! [`View::policy`], and let it call tools of its own server alone, after [`View::check_call`].
+//! A page is a third-party program. Show it in a sandboxed frame that has an origin of its own and the policy
+//! [`View::policy`]. Let it call only tools of its own server, and only if [`View::check_call`] allows it.
 
 mod error;
 mod link;

@@ -1,16 +1,16 @@
-//! What a page may do: its content security policy and its permissions.
+//! The restrictions of a page: its content security policy and its permissions.
 
 use std::fmt;
 
 use crate::{Csp, Permissions, ResourceUi, meta::is_origin};
 
-/// Origins of one list that are taken. A page that needs more is a browser.
+/// How many origins of one list are used. No ordinary page needs more.
 const MAX_ORIGINS: usize = 64;
 
-/// The permissions of a page, computed from its request: `Display` gives the value of
-/// `Content-Security-Policy`.
+/// The restrictions of a page, computed from the origins and permissions that it asks for. `Display` writes the
+/// value of the `Content-Security-Policy` header.
 ///
-/// A host may restrict it further. It must not add anything that the page did not ask for, since
+/// A host may restrict the page further. It must not allow anything that the page did not ask for, because
 /// that was never reviewed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -20,7 +20,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The policy of a page that asks for this.
+    /// Computes the policy of a page from its metadata.
     pub fn of(ui: &ResourceUi) -> Self {
         let none = Csp::default();
         let csp = ui.csp.as_ref().unwrap_or(&none);
@@ -32,13 +32,12 @@ impl Policy {
         }
     }
 
-    /// The value of the frame's `allow` attribute: what it may use of the browser, if the host
-    /// agrees.
+    /// The value of the frame's `allow` attribute: the browser features that the page may use, if the host agrees.
     pub fn allow(&self) -> &str {
         &self.allow
     }
 
-    /// The requested origins that the page does not get, because they are not valid.
+    /// The requested origins that the page does not get, because they are invalid or too many.
     pub fn refused(&self) -> &[String] {
         &self.refused
     }
@@ -50,8 +49,7 @@ impl fmt::Display for Policy {
     }
 }
 
-/// apps, "content security policy": nothing by default, and origins only where they were asked
-/// for.
+/// apps, "content security policy": nothing is allowed by default, and origins only where the page asks for them.
 fn directives(csp: &Csp, refused: &mut Vec<String>) -> String {
     let mut take = |origins: &[String]| sources(origins, refused);
     let load = take(&csp.resource_domains);
@@ -80,7 +78,7 @@ fn directives(csp: &Csp, refused: &mut Vec<String>) -> String {
     .join("; ")
 }
 
-/// Origins as a directive has them, each after a blank.
+/// The origins in the syntax of a directive, each after a space.
 fn sources(origins: &[String], refused: &mut Vec<String>) -> String {
     let mut sources = String::new();
     for (index, origin) in origins.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A page, read and checked.
+//! A page that was read and checked.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use turnbuckle_client::Connection;
@@ -7,11 +7,11 @@ use turnbuckle_protocol::{ResourceContents, Tool};
 use super::{AppError, Policy, is_for_app, page_of};
 use crate::{ResourceUi, meta, ui::is_page};
 
-/// Bytes of a page that are shown. Pages carry their scripts and pictures with them, so some have
-/// megabytes; a browser that is given more at once freezes.
+/// The most bytes that a page may have. Pages contain their scripts and images, so some have several
+/// megabytes; a browser freezes if it gets much more at once.
 pub const MAX_PAGE_BYTES: usize = 16 * 1024 * 1024;
 
-/// A page that may be shown.
+/// A page that was read and checked, and may be shown under its [policy](Self::policy). [`open`] returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     uri: String,
@@ -20,16 +20,15 @@ pub struct View {
     policy: Policy,
 }
 
-/// Reads the page of a tool and checks it; `None` if the tool has no page.
+/// Reads the page of a tool and checks it. Returns `None` if the tool has no page.
 ///
-/// Nothing is read before this is called: hosts read a page when they are about to show or review
-/// it.
+/// Call this when you are about to show or review the page; nothing is read before.
 ///
 /// # Errors
-/// [`AppError`] says what is wrong with the page. Go on without it: the tool's result has text.
+/// [`AppError`] says what is wrong with the page. Continue without it: the tool's result also has text.
 ///
 /// # Cancel safety
-/// Dropping the future gives the reading up.
+/// Dropping the future cancels the request.
 pub async fn open(server: &Connection, tool: &Tool) -> Result<Option<View>, AppError> {
     let Some(uri) = page_of(tool)? else {
         return Ok(None);
@@ -57,31 +56,31 @@ pub async fn open(server: &Connection, tool: &Tool) -> Result<Option<View>, AppE
 }
 
 impl View {
-    /// Where it came from.
+    /// The URI of the page.
     pub fn uri(&self) -> &str {
         &self.uri
     }
 
-    /// The page.
+    /// The HTML of the page.
     pub fn html(&self) -> &str {
         &self.html
     }
 
-    /// The needs of the page, and how it wants to be shown.
+    /// The metadata of the page: what it asks for, and how it should be shown.
     pub fn ui(&self) -> &ResourceUi {
         &self.ui
     }
 
-    /// The permissions of the page.
+    /// The restrictions under which the page must be shown.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// Checks that the page may call a tool of its own server. It must not call tools of other
+    /// Checks that the page may call a tool of its own server. Never let it call tools of other
     /// servers.
     ///
     /// # Errors
-    /// [`AppError::NotForApps`] if the tool is for the model alone.
+    /// [`AppError::NotForApps`] if the tool is only for the model.
     pub fn check_call(&self, tool: &Tool) -> Result<(), AppError> {
         if is_for_app(tool) {
             return Ok(());
@@ -133,7 +132,7 @@ fn page(uri: &str, contents: Vec<ResourceContents>) -> Result<PageText, AppError
     Ok((html, said))
 }
 
-/// What the list of resources says of a page. One that is not listed asks for nothing.
+/// The metadata of a page in the list of resources. A page that is not listed asks for nothing.
 async fn listed(server: &Connection, uri: &str) -> ResourceUi {
     let Ok(resources) = server.resources().await else {
         return ResourceUi::default();

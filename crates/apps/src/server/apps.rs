@@ -1,11 +1,11 @@
-//! The extension with all pages of a server.
+//! The extension, with all apps of a server.
 
 use turnbuckle_server::Extension;
 
 use super::App;
 use crate::{Ui, UiServer};
 
-/// The apps of a server: give it to [`Server::extension`](turnbuckle_server::Server::extension).
+/// The apps of a server. Pass it to [`Server::extension`](turnbuckle_server::Server::extension).
 #[derive(Default)]
 #[must_use = "apps do nothing until a server is given them"]
 pub struct Apps {
@@ -13,7 +13,7 @@ pub struct Apps {
 }
 
 impl Apps {
-    /// No apps yet.
+    /// Starts with no apps.
     pub fn new() -> Self {
         Self::default()
     }
@@ -43,7 +43,7 @@ impl From<Apps> for Extension {
 }
 
 impl From<App> for Extension {
-    /// A server with one app.
+    /// Makes an extension with one app.
     fn from(app: App) -> Self {
         Apps::new().app(app).into()
     }

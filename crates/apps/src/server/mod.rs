@@ -1,4 +1,4 @@
-//! Apps as a server writes them.
+//! Apps in a server.
 
 mod app;
 mod apps;

@@ -1,4 +1,4 @@
-//! Pages on tools that are registered elsewhere.
+//! Pages for tools that are registered outside of an [`App`](crate::App).
 
 use turnbuckle_protocol::ExtensionSpec as _;
 use turnbuckle_server::Tool;
@@ -8,13 +8,13 @@ use crate::{
     meta::{KEY, written},
 };
 
-/// Connects a [`Tool`] to a page. [`App::tool`](crate::App::tool) does this for you; this trait is
+/// Connects a [`Tool`] to a page. [`App::tool`](crate::App::tool) does this for you; use this trait
 /// for tools that are registered elsewhere, and for pages that several apps share.
 pub trait UiTool: Sized {
-    /// Names the page that shows its results.
+    /// Sets the URI of the page that shows the tool's results.
     fn ui(self, uri: impl Into<String>) -> Self;
 
-    /// Says all that can be said.
+    /// Sets all of the tool's UI metadata.
     fn with_ui(self, ui: &ToolUi) -> Self;
 }
 
@@ -28,8 +28,8 @@ impl UiTool for Tool {
 
     fn with_ui(self, ui: &ToolUi) -> Self {
         let tool = self.meta(KEY, written(ui));
-        // apps: hosts keep from the model what is for pages alone. A client that declares nothing of
-        // pages does not know that rule, and would hand such tools to its model.
+        // apps: hosts do not offer tools for pages to the model. A client that does not declare apps does not know this
+        // rule, and would give such tools to its model.
         if ui.is_for(Visibility::Model) {
             tool
         } else {

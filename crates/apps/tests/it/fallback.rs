@@ -1,4 +1,4 @@
-//! Clients that know nothing of apps are served as ever.
+//! Clients that do not support apps are served as usual.
 
 use serde_json::json;
 use turnbuckle_apps::Ui;
@@ -11,13 +11,13 @@ use crate::weather::{connect_host, server};
 
 // rule: W1
 every_revision! {
-    // apps: tools MUST give text that means something without the page.
+    // apps: tools MUST return text that is useful without the page.
     async fn a_client_without_apps_reads_text(client = server()) {
         let output = client.call("weather", json!({})).await.unwrap();
         assert_eq!(output.text(), "9 °C, wind from the west");
     }
 
-    // apps: hosts keep app-only tools from the model; others are not shown them at all.
+    // apps: hosts do not offer tools for apps to the model; clients without apps do not see these tools at all.
     async fn a_client_without_apps_is_not_shown_what_is_for_pages(client = server()) {
         let mut names: Vec<_> = client.tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
         names.sort();
@@ -31,7 +31,7 @@ every_revision! {
         assert!(extension.is_ok(), "{extension:?}");
     }
 
-    // Extensions are off until asked for.
+    // Extensions are off by default.
     async fn a_server_without_apps_declares_none(client = Server::new("plain", "1")) {
         let missing = client.extension::<Ui>();
         assert!(matches!(missing, Err(CallError::NotOffered { .. })), "{missing:?}");

@@ -1,4 +1,4 @@
-//! Pages as a host finds, reads and shows them.
+//! How a host finds, reads and shows pages.
 
 use turnbuckle_apps::host::{self, AppError};
 use turnbuckle_protocol::{Revision, Tool};
@@ -45,8 +45,8 @@ async fn a_host_opens_the_page_of_a_tool() {
 }
 
 // rule: W3
-// apps: the model MUST NOT see what is for apps alone, and apps MUST NOT call what is for the
-// model alone.
+// apps: the model MUST NOT see tools that are only for apps, and apps MUST NOT call tools that are only for the
+// model.
 #[tokio::test]
 async fn tools_are_kept_from_whom_they_are_not_for() {
     let server = server().build().unwrap();
@@ -80,7 +80,7 @@ async fn revisions_without_meta_have_plain_tools() {
     }
 }
 
-/// A server whose tool names a page that is something else.
+/// Opens the page of a tool that names this resource as its page.
 async fn opened(resource: Resource) -> Result<Option<host::View>, AppError> {
     use turnbuckle_apps::UiTool as _;
     let server = Server::new("odd", "1")

@@ -1,4 +1,4 @@
-//! Mistakes are found when the server is set up.
+//! Mistakes in apps are reported when the server is built.
 
 use turnbuckle_apps::{App, Csp};
 use turnbuckle_server::Server;

@@ -1,10 +1,10 @@
-//! The kinds of value that a schema allows, and a text as one of them.
+//! The kinds of value that a schema allows, and reading a text as one of them.
 
 use serde_json::Value;
 
 use super::Tree;
 
-/// What a schema allows at one place.
+/// The kinds of value that a schema allows at one place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -21,7 +21,7 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
-    /// What any of these schemas allows; nothing known if none says.
+    /// The kinds that any of these schemas allows; empty if none of them restricts the kind.
     pub(super) fn of(schemas: &[&Value]) -> Self {
         let mut kinds = Self::default();
         for schema in schemas {
@@ -93,7 +93,7 @@ impl Kinds {
         }
     }
 
-    /// What is allowed, in words.
+    /// The allowed kinds as text.
     pub(super) fn described(self) -> String {
         let words = [
             (self.text, "a string"),

@@ -1,20 +1,20 @@
-//! The part of a schema that a path leads to.
+//! Finds the part of a schema at a path.
 
 use serde_json::Value;
 
-/// How many schemas are looked at in one place, which bounds the work. Real schemas have far fewer.
+/// How many schemas are considered at one place, to limit the work. Real schemas have far fewer.
 const MAX_SCHEMAS: usize = 1_000;
 
-/// Keywords whose schemas may apply too, in a list.
+/// Keywords with lists of schemas that may apply too.
 const LISTED: [&str; 3] = ["anyOf", "oneOf", "allOf"];
 
-/// The same, alone.
+/// Keywords with one schema that may apply too.
 const ALONE: [&str; 3] = ["if", "then", "else"];
 
-/// The same, by the name of what they depend on.
+/// Keywords with schemas that apply too if the property with their name is present.
 const DEPENDENT: [&str; 2] = ["dependentSchemas", "dependencies"];
 
-/// Every schema that may apply at a path: combinations and references are looked through.
+/// Every schema that may apply at a path, including those in combinations and behind references.
 pub(super) fn schemas_at<'a>(root: &'a Value, path: &[&str]) -> Vec<&'a Value> {
     let mut here = alternatives(root, root);
     for name in path {
@@ -53,16 +53,16 @@ fn children<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
         .or_else(|| item(schema, name.parse().ok()?))
 }
 
-/// The schema of one item: its own, if its place has one, or that of all others.
+/// The schema of the item at a position, or else the schema of all items.
 fn item(schema: &Value, index: usize) -> Option<&Value> {
-    // Before 2020-12, a tuple was a list of `items`.
+    // Before 2020-12, the schemas of a tuple were a list in `items`.
     let places = ["prefixItems", "items"].map(|keyword| schema.get(keyword)?.as_array());
     let own = places.into_iter().flatten().next();
     own.and_then(|places| places.get(index))
         .or_else(|| schema.get("items").filter(|items| !items.is_array()))
 }
 
-/// A schema, and those that it is made of.
+/// A schema, and the schemas that it combines or refers to.
 fn alternatives<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
     let mut found: Vec<&'a Value> = Vec::new();
     let mut waiting = vec![schema];

@@ -1,15 +1,14 @@
-//! A value being put together, whose numbers keep their digits.
+//! A JSON value that is built step by step, and whose numbers keep their digits.
 
 use std::fmt::Write as _;
 
-/// How deep a value may be nested, in levels: as deep as other readers of JSON go, and far from the
-/// end of the stack.
+/// How deep a value may be nested: as deep as other JSON parsers allow, and far from exhausting the stack.
 const MAX_DEPTH: usize = 128;
 
-/// JSON, with leaves as text.
+/// A JSON value whose leaves are kept as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tree {
-    /// Anything but a container: JSON as it will be sent.
+    /// Any value except an object or a list, as the JSON text that will be sent.
     Leaf(String),
     /// Members in their order.
     Object(Vec<(String, Tree)>),
@@ -28,7 +27,7 @@ impl Tree {
         Self::Leaf(serde_json::Value::from(text).to_string())
     }
 
-    /// Reads JSON; numbers stay as they are written.
+    /// Parses JSON; numbers keep their digits.
     pub fn parse(json: &str) -> Result<Self, serde_json::Error> {
         if depth(json) > MAX_DEPTH {
             return Err(serde::de::Error::custom(format_args!(
@@ -60,14 +59,14 @@ impl Tree {
         })
     }
 
-    /// The JSON.
+    /// The JSON text.
     pub fn to_json(&self) -> String {
         let mut json = String::new();
         self.write(&mut json);
         json
     }
 
-    /// The JSON, indented, with the digits of its numbers as they came.
+    /// The JSON text, indented; numbers keep their digits.
     pub fn to_pretty(&self) -> String {
         let mut json = String::new();
         self.write_pretty(&mut json, 0);
@@ -132,7 +131,7 @@ impl Tree {
         }
     }
 
-    /// The value at a path of names, made if it is not there; `None` where something else is.
+    /// The value at a path of names, created if it does not exist; `None` if another kind of value is in the way.
     pub fn at_mut(&mut self, path: &[&str]) -> Option<&mut Self> {
         let Some((name, rest)) = path.split_first() else {
             return Some(self);
@@ -153,14 +152,14 @@ impl Tree {
     }
 }
 
-/// How deep JSON is nested, found in one pass. Text that is not JSON gets some depth too.
+/// The nesting depth of JSON, computed in one pass. Text that is not JSON gets some depth too.
 fn depth(json: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let mut bytes = json.bytes();
     let mut is_text = false;
     while let Some(byte) = bytes.next() {
         match byte {
-            // What is escaped ends no text.
+            // An escaped character does not end a string.
             b'\\' if is_text => {
                 bytes.next();
             }
@@ -174,7 +173,7 @@ fn depth(json: &str) -> usize {
     deepest
 }
 
-/// An object's members in their order, with duplicates resolved as JSON readers do: the last one.
+/// The members of an object in order. Of duplicates the last one counts, as with JSON parsers.
 struct Members(Vec<(String, Box<serde_json::value::RawValue>)>);
 
 impl<'de> serde::Deserialize<'de> for Members {

@@ -1,21 +1,21 @@
-//! Names that a schema does not have. Where it allows others, they pass every check, and are most
-//! likely misspelt.
+//! Argument names that are not in the schema. If the schema allows additional properties, they pass every
+//! check, and are most likely misspelled.
 
 use serde_json::Value;
 use turnbuckle::schema::nearest_name;
 
 use super::{Tree, place::schemas_at};
 
-/// A name that the schema does not have.
+/// A name that is not in the schema.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Unknown {
-    /// As it is typed: `address.ctiy`.
+    /// The name as typed: `address.ctiy`.
     pub name: String,
-    /// What was probably meant.
+    /// The name that was probably meant.
     pub nearest: Option<String>,
 }
 
-/// Every name that the schema does not have, where it has names and does not say that any will do.
+/// Every name that is not in the schema, wherever the schema has names and does not allow any others.
 pub fn unknown(tree: &Tree, schema: &Value) -> Vec<Unknown> {
     let mut found = Vec::new();
     walk(tree, schema, &[], &mut found);
@@ -52,7 +52,7 @@ fn walk(tree: &Tree, root: &Value, path: &[&str], found: &mut Vec<Unknown>) {
     }
 }
 
-/// The names that schemas have; `None` where any name will do, or nothing is said of names.
+/// The names in the schemas; `None` if they allow any name, or do not restrict names.
 fn names<'s>(schemas: &[&'s Value]) -> Option<Vec<&'s str>> {
     let is_open = |schema: &&Value| {
         let allows = |keyword| schema.get(keyword).is_some_and(|rule| rule != false);
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(free, []);
     }
 
-    /// Each name here is nearly another, and is one of its own.
+    /// Each name here is similar to another, but is declared itself.
     #[test]
     fn names_are_found_wherever_a_schema_has_them() {
         let unit = json!({ "properties": { "unit": {} } });

@@ -1,4 +1,4 @@
-//! Words of a command line as one object of arguments.
+//! Reads words of a command line as one object of arguments.
 
 use std::{fs, io::Read as _};
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::failure::{Failed, Outcome};
 
-/// Why words cannot be read as arguments. Nothing was sent.
+/// Why words cannot be read as arguments. Nothing has been sent then.
 #[derive(Debug, thiserror::Error)]
 enum ArgumentError {
     #[error("`{word}` is not an argument; write key=value, key:=json, key=@file, or - for stdin")]
@@ -44,13 +44,13 @@ enum ArgumentError {
     Repeated { key: String },
 }
 
-/// How many bytes a file or stdin may hold; servers take less.
+/// How many bytes a file or stdin may have; servers accept less.
 const MAX_INPUT: u64 = 256 * 1024 * 1024;
 
-/// The word for stdin, whose object the other words change.
+/// The word for a JSON object from stdin, which the other words change.
 const STDIN: &str = "-";
 
-/// One word, taken apart.
+/// One word, split into its parts.
 struct Assignment<'a> {
     key: &'a str,
     value: &'a str,
@@ -58,7 +58,7 @@ struct Assignment<'a> {
     adds: bool,
 }
 
-/// Reads words; `schema` says which kind of value each key takes. A key that is given twice is an
+/// Reads words as arguments; `schema` decides the type of each value. A key that is given twice is an
 /// error, because one of the values would be lost.
 pub fn read(words: &[String], schema: &Value) -> Outcome<Tree> {
     assign(words, schema).map_err(Failed::usage)
@@ -124,7 +124,7 @@ impl<'a> Assignment<'a> {
         }
         match there {
             Tree::List(items) => items.push(value),
-            // What was just made on the way there is empty.
+            // An empty object here was created on the way to this value.
             Tree::Object(members) if members.is_empty() => *there = Tree::List(vec![value]),
             _ => {
                 return Err(ArgumentError::NotAList {
@@ -135,7 +135,7 @@ impl<'a> Assignment<'a> {
         Ok(())
     }
 
-    /// The names that lead to the value. A key that the schema has with its dots is not split.
+    /// The names on the path to the value. A key that is in the schema with its dots is not split.
     fn path(&self, schema: &Value) -> Vec<&'a str> {
         if self.key.contains('.') && schemas_at(schema, &[self.key]).is_empty() {
             self.key.split('.').collect()

@@ -1,4 +1,4 @@
-//! The arguments of every command that connects: a command after `--`, and the options.
+//! The arguments of every command that connects: the options, and a command after `--`.
 
 use clap::Args;
 
@@ -19,7 +19,7 @@ pub struct ServerArguments {
 }
 
 impl ServerArguments {
-    /// The server, and the words after it.
+    /// Returns the server, and the words after it.
     pub fn split<'w>(&self, words: &'w [String]) -> Outcome<(Server, &'w [String])> {
         self.options.header_pairs()?;
         find::split(words, &self.command, self.options.lookup())

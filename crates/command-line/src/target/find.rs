@@ -1,4 +1,4 @@
-//! Finding the server that a word, a command or a config entry means.
+//! Finds the server that a word, a command or a config entry refers to.
 
 use std::path::{Path, PathBuf};
 
@@ -21,16 +21,16 @@ use crate::{
     trust::{self, Consent},
 };
 
-/// How names of servers are looked up.
+/// How server names are looked up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lookup<'a> {
-    /// In this file alone.
+    /// If given, only this file is used.
     pub config: Option<&'a PathBuf>,
-    /// What to do with a project's file that the user has not agreed to.
+    /// What to do with a project's config file that the user has not trusted yet.
     pub consent: Consent,
 }
 
-/// Takes the server off the words of a command line: the first word, unless a command was given.
+/// Takes the server from the words of a command line: the first word, unless a command was given.
 pub fn split<'w>(
     words: &'w [String],
     command: &[String],
@@ -62,11 +62,11 @@ pub fn split<'w>(
 
 /// Finds a server by URL, name, or `file:name`.
 ///
-/// Of several with one name, the nearest that can be started or reached is taken. One of a project is
-/// taken only if the user agrees to the project's file.
+/// If several entries have the same name, the nearest that can be started or reached is used. An entry of a project is
+/// only used if the user trusts the project's file.
 ///
 /// # Errors
-/// If there is no such server, what its file says of it cannot be used, or the user does not agree.
+/// If there is no such server, its entry cannot be used, or the user does not trust the file.
 pub fn find(word: &str, lookup: Lookup<'_>) -> Outcome<Server> {
     if word.contains("://") {
         check_address(word)?;
@@ -126,19 +126,19 @@ pub fn find(word: &str, lookup: Lookup<'_>) -> Outcome<Server> {
     configured(entry, word, lookup.config).map_err(|error| unfit(entry, &error))
 }
 
-/// All entries that were found, nearest first, and which of them is taken.
+/// All entries that were found, nearest first, and the index of the one to use.
 fn choose(found: FoundEntry, word: &str, config: Option<&PathBuf>) -> (Vec<(Place, Entry)>, usize) {
     let mut all = vec![(found.place, found.entry)];
     all.extend(found.shadowed);
     let usable = |(_, entry): &(Place, Entry)| {
         configured(entry, word, config).is_ok_and(|server| server.can_be_found())
     };
-    // If none can be used, what is wrong with the nearest is said.
+    // If none can be used, the nearest is chosen, so that its problem is reported.
     let index = all.iter().position(usable).unwrap_or(0);
     (all, index)
 }
 
-/// The entry that commands take for a name, if others have the same name.
+/// The entry that commands use for a name, if several entries have this name.
 pub fn taken_of_several(
     config_files: &ConfigFiles,
     name: &str,
@@ -148,7 +148,7 @@ pub fn taken_of_several(
     (all.len() > 1).then(|| all.swap_remove(index).1)
 }
 
-/// The config files that names are looked up in, and the project files that are not used because
+/// The config files in which names are looked up, and the project files that are not used because
 /// they belong to another user.
 pub fn config_files(config: Option<&PathBuf>) -> Outcome<(ConfigFiles, Vec<Place>)> {
     if let Some(path) = config {
@@ -166,7 +166,7 @@ pub fn config_files(config: Option<&PathBuf>) -> Outcome<(ConfigFiles, Vec<Place
     Ok((config_files, strange))
 }
 
-/// Why a file is not used.
+/// The message about a file that is not used because it belongs to another user.
 pub fn somebody_elses(path: &Path) -> String {
     format!(
         "`{}` belongs to another user and is not used; `--config FILE` uses it all the same",
@@ -174,7 +174,7 @@ pub fn somebody_elses(path: &Path) -> String {
     )
 }
 
-/// The server of an entry of a config file, which `word` means there.
+/// The server of an entry of a config file. `word` is how the command line named it.
 pub fn configured(
     entry: &Entry,
     word: &str,
@@ -183,7 +183,7 @@ pub fn configured(
     configured_with(entry, word, config, (&Process, &Masked))
 }
 
-/// The same with variables from elsewhere: those to launch it with, and those to show it with.
+/// The same with other variables: those for launching it, and those for showing it.
 ///
 /// # Errors
 /// [`EntryError`]: what is wrong with the entry.
@@ -209,7 +209,7 @@ fn quoted(words: &[String]) -> String {
     shell::line(words.iter().map(String::as_str))
 }
 
-/// Checks the URL of a server before anything is connected to. A password in it is not repeated.
+/// Checks the URL of a server before connecting. A password in it is not repeated in the error.
 fn check_address(word: &str) -> Outcome {
     let (scheme, rest) = word.split_once("://").unwrap_or_default();
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -228,7 +228,7 @@ fn check_address(word: &str) -> Outcome {
         .hint("write http://HOST:PORT/PATH or https://HOST/PATH"))
 }
 
-/// What is wrong with an entry, and what to do about it.
+/// The problem with an entry, and a hint.
 fn unfit(entry: &Entry, error: &EntryError) -> Failed {
     let (name, file) = (&entry.name, entry.file.display());
     let failed = Failed::usage(format!("server `{name}` of `{file}`: {error}"));

@@ -1,4 +1,4 @@
-//! The options for the connection, for every command that connects.
+//! The connection options of every command that connects.
 
 use std::{fs, path::PathBuf, time::Duration};
 
@@ -74,7 +74,7 @@ pub struct Options {
     pub insecure: bool,
 }
 
-/// An era, by its name.
+/// The name of an era.
 #[derive(Clone, Copy, Debug, clap::ValueEnum, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "clap would print the words in `--help`")]
@@ -83,10 +83,10 @@ pub enum EraName {
     Modern,
 }
 
-/// A minute without a word from the server.
+/// How long a server may be silent: a minute.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// An hour for a call that reports progress, or a task.
+/// How long a call that reports progress, or a task, may take: an hour.
 const LONGEST: Duration = Duration::from_hours(1);
 
 fn level(text: &str) -> Result<LoggingLevel, String> {
@@ -118,16 +118,16 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// 64 MiB: what one person asks for at a terminal or on a page may be large.
+/// The largest message, 64 MiB: results that a user asks for at a terminal or on a page may be large.
 const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 
-/// 1 s for the last words of a server, as for every client.
+/// How long a server may take to send its last messages, as for every client.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Some 640 MB of values, of a server that the user chose.
+/// The most JSON nodes in a message, about 640 MB of values, for a server that the user chose.
 const MAX_JSON_NODES: usize = 8 * 1024 * 1024;
 
-/// The limits of a client that one person starts.
+/// The limits of a client that a user starts.
 pub fn limits() -> Limits {
     Limits::default()
         .with_max_message_bytes(MAX_MESSAGE_BYTES)
@@ -136,7 +136,7 @@ pub fn limits() -> Limits {
 }
 
 impl Options {
-    /// How names of servers are looked up. The user is asked about files that are not trusted yet.
+    /// How server names are looked up. The user is asked about files that are not trusted yet.
     pub fn lookup(&self) -> Lookup<'_> {
         let consent = if self.trust {
             Consent::Given
@@ -149,7 +149,7 @@ impl Options {
         }
     }
 
-    /// The same without asking the user.
+    /// The same, without asking the user.
     pub fn silent_lookup(&self) -> Lookup<'_> {
         Lookup {
             consent: Consent::Never,
@@ -157,7 +157,7 @@ impl Options {
         }
     }
 
-    /// A client that keeps to what was asked for.
+    /// A client with these options.
     pub fn client(&self) -> Client {
         let client = Client::new("turnbuckle", env!("CARGO_PKG_VERSION"))
             .deadline(self.deadline())
@@ -170,18 +170,18 @@ impl Options {
         };
         let client = match self.log {
             Some(level) => client.log_level(level).on_log(move |server, log| {
-                // Some servers send what was not asked for.
+                // Some servers send messages below the requested level.
                 if log.level >= level {
                     tell(&logged(server, log));
                 }
             }),
             None => client,
         };
-        // What a tool gives is shown even where it breaks its own schema; commands say that it does.
+        // Results of tools are shown even if they violate the tool's own schema; commands report that.
         client.trust_output()
     }
 
-    /// Whether a header of the command line authorizes already.
+    /// Whether a header on the command line already authorizes.
     pub(super) fn has_authorization(&self) -> bool {
         let mut names = self
             .headers
@@ -195,7 +195,7 @@ impl Options {
         self.timeout.unwrap_or(SILENCE)
     }
 
-    /// How long a command may take, the answers of a user aside.
+    /// How long a command may take, not counting the time in which the user answers questions.
     pub fn longest(&self) -> Duration {
         self.timeout.unwrap_or(LONGEST)
     }
@@ -228,7 +228,7 @@ impl Options {
         pairs.collect()
     }
 
-    /// Whether what was asked for can be had of such a server.
+    /// Checks that these options can be used with such a server.
     pub fn suits(&self, launch: &Launch) -> Outcome {
         if matches!(launch, Launch::Command { .. }) && !self.headers.is_empty() {
             let failed = Failed::usage("`--header` is for servers at a URL, and this is a program");
@@ -237,7 +237,7 @@ impl Options {
         Ok(())
     }
 
-    /// What an HTTP server is reached with.
+    /// Adds the options for HTTP to a target.
     pub(super) fn reach(&self, target: HttpTarget) -> Outcome<HttpTarget> {
         let mut target = target;
         for (name, value) in self.header_pairs()? {

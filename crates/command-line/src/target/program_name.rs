@@ -1,6 +1,6 @@
-//! The name of a server that is a command: its script or its package, not the program that runs it.
+//! The name of a server that is a command: that of its script or package, not of the program that runs it.
 
-/// Programs that start another program: what they start is behind words that set it up.
+/// Programs that start another program, which follows their own arguments.
 const WRAPPERS: [&str; 2] = ["env", "cmd"];
 
 /// Programs that run scripts, modules, packages or images.
@@ -10,10 +10,10 @@ const RUNNERS: [&str; 26] = [
     "yarn", "zsh",
 ];
 
-/// Words of runners that come before what is run.
+/// Subcommands of runners that come before the name of the script or package.
 const VERBS: [&str; 6] = ["dlx", "exec", "run", "start", "tool", "x"];
 
-/// Options that are followed by a value of theirs, by runner. The same letter may be a switch of another.
+/// Whether an option of a runner is followed by a value. The same letter may be a switch of another runner.
 fn has_value(runner: &str, option: &str) -> bool {
     let options: &[&str] = match runner {
         "docker" | "podman" => &[
@@ -57,21 +57,21 @@ fn has_value(runner: &str, option: &str) -> bool {
     options.contains(&option)
 }
 
-/// Names of scripts and folders that many servers have: the folder around them says more.
+/// Names of scripts and folders that many servers have. The folder above them is a better name.
 const COMMON: [&str; 21] = [
     "__main__", "app", "bin", "build", "cli", "debug", "dist", "index", "lib", "main", "mod",
     "out", "release", "run", "scripts", "server", "src", "start", "target", "test", "tests",
 ];
 
-/// How many characters a telling name of a folder has.
+/// How many characters the name of a folder must have to be used.
 const SHORTEST: usize = 3;
 
-/// Endings of scripts.
+/// File endings of scripts.
 const ENDINGS: [&str; 14] = [
     "bat", "cjs", "cmd", "cts", "dll", "exe", "jar", "js", "mjs", "mts", "php", "py", "rb", "ts",
 ];
 
-/// What to call a command.
+/// The name for a command.
 pub(super) fn of<S: AsRef<str>>(program: &str, arguments: &[S]) -> String {
     let own = last_part(program);
     let stem = without_ending(own);
@@ -90,7 +90,7 @@ pub(super) fn of<S: AsRef<str>>(program: &str, arguments: &[S]) -> String {
             return of(arguments[start].as_ref(), &arguments[start + 1..]);
         }
     }
-    // `python3.12` and `pypy3` are the same as without their number.
+    // `python3.12` and `pypy3` are treated like the same names without the number.
     let runner = stem.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     if !RUNNERS.contains(&runner) {
         return own.to_owned();
@@ -121,7 +121,7 @@ fn what_is_run<'w, S: AsRef<str>>(runner: &str, arguments: &'w [S]) -> Option<&'
     None
 }
 
-/// What a script, a package or an image is called.
+/// The name of a script, a package or an image.
 fn script_name(run: &str) -> &str {
     let mut parts = run.rsplit(['/', '\\']).filter(|part| !part.is_empty());
     let last = parts.next().unwrap_or_default();

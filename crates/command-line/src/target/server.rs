@@ -1,4 +1,4 @@
-//! The server that was meant, and the way there.
+//! A server that a command is for, and how to connect to it.
 
 use std::path::Path;
 
@@ -18,30 +18,30 @@ use crate::{
     wire::Wire,
 };
 
-/// The server that was meant, before it is connected to.
+/// A server that a command is for, before it is connected to.
 #[derive(Debug)]
 pub struct Server {
-    /// What to call it.
+    /// The name to show.
     pub name: String,
-    /// How it is started or reached.
+    /// How the server is started or reached.
     pub launch: Launch,
-    /// The launch as it may be shown: without what was filled in for inputs.
+    /// The launch as it may be shown: without the values of inputs.
     pub shown: Launch,
     pub(super) given: Given,
-    /// The entry of the config file that it is from.
+    /// The entry of the config file that it came from.
     pub entry: Option<Entry>,
 }
 
-/// How a command line names a server, as a shell takes it.
+/// How a command line names a server, quoted for a shell.
 #[derive(Debug)]
 pub(super) enum Given {
-    /// One word, and the option that it is looked up with.
+    /// One word, with the option for the config file that it is looked up in.
     Word(String),
     /// The command after `--`.
     Command(String),
 }
 
-/// A URL as it is shown: its query may be a secret.
+/// A URL without its query, which may be a secret.
 pub fn without_query(url: &str) -> String {
     match url.split_once(['?', '#']) {
         Some((place, _)) => format!("{place}?…"),
@@ -49,7 +49,7 @@ pub fn without_query(url: &str) -> String {
     }
 }
 
-/// A program that is to be started, as a config file or the command line has it.
+/// A program to start, as a config file or the command line describes it.
 pub fn command(
     program: &str,
     arguments: &[String],
@@ -84,7 +84,7 @@ pub fn is_program(program: &str, folder: Option<&Path>) -> bool {
 }
 
 impl Server {
-    /// A server by how it is started or reached.
+    /// Creates a server from how it is started or reached.
     pub fn at(launch: Launch) -> Self {
         let name = match &launch {
             Launch::Command {
@@ -101,7 +101,7 @@ impl Server {
         }
     }
 
-    /// Whether the program that it is can be found; a server at a URL always can.
+    /// Whether its program can be found; always true for a server at a URL.
     pub fn can_be_found(&self) -> bool {
         match &self.launch {
             Launch::Command {
@@ -110,7 +110,7 @@ impl Server {
                 folder,
                 ..
             } => {
-                // Where it is looked for then depends on the operating system.
+                // With its own PATH, the program is looked up in a way that depends on the operating system.
                 let has_own_path = environment.iter().any(|(name, _)| name == "PATH");
                 has_own_path || is_program(program, folder.as_deref())
             }
@@ -127,8 +127,8 @@ impl Server {
         }
     }
 
-    /// The same connection, in whose errors the server has this name. One that only a URL is known of
-    /// has the name that it gives itself.
+    /// Gives the connection this server's name for its errors. A server of which only the URL is known
+    /// has the name that it reports itself.
     pub fn named(&self, connect: Connect) -> Connect {
         match (&self.launch, &self.entry) {
             (Launch::Remote(_), None) => connect,
@@ -136,7 +136,7 @@ impl Server {
         }
     }
 
-    /// The way there, for a client.
+    /// The target for a client.
     pub fn target(&self, options: &Options) -> Outcome<Target> {
         match &self.launch {
             Launch::Command {
@@ -155,7 +155,7 @@ impl Server {
         }
     }
 
-    /// The same, with the heads of HTTP shown.
+    /// The same, and shows the heads of HTTP messages.
     pub fn shown_target(&self, options: &Options, wire: &Wire) -> Outcome<Target> {
         match &self.launch {
             Launch::Command { .. } => self.target(options),
@@ -178,7 +178,7 @@ impl Server {
             .flatten()
     }
 
-    /// The way to a server at a URL, for callers that add to it; `None` for a program.
+    /// The target of a server at a URL, for callers that change it; `None` for a program.
     pub fn http_target(&self, options: &Options) -> Outcome<Option<HttpTarget>> {
         match &self.launch {
             Launch::Command { .. } => Ok(None),
@@ -186,7 +186,7 @@ impl Server {
         }
     }
 
-    /// The secrets that it is started or reached with.
+    /// The secrets with which it is started or reached.
     pub fn secrets(&self, options: &Options) -> Secrets {
         let mut secrets = Secrets::default();
         let given = match &self.launch {
@@ -218,9 +218,9 @@ impl Server {
         }
     }
 
-    /// The same if there was no connection at all.
+    /// The same, for an error while connecting.
     pub fn explain_no_connection(&self, failed: Failed) -> Failed {
-        // How TLS fails on an answer in plain HTTP.
+        // This is how TLS fails if the server answers in plain HTTP.
         if let Launch::Remote(remote) = &self.launch
             && let Some(rest) = remote.url.strip_prefix("https://")
             && failed.to_json().to_string().contains("InvalidContentType")

@@ -9,8 +9,8 @@ use crate::{
     secret::{self, MASK},
 };
 
-/// The environment. An input that a file would have an editor ask for, as VS Code's do, is the
-/// variable `TURNBUCKLE_INPUT_…` with its id, or what was typed for it.
+/// The environment. An input that an editor would ask for, as VS Code does, is the
+/// variable `TURNBUCKLE_INPUT_…` with its id, or the value that was typed for it.
 pub struct Process;
 
 impl Variables for Process {
@@ -24,8 +24,8 @@ impl Variables for Process {
     }
 }
 
-/// The same for commands that only show an entry: values of inputs and of variables that are named
-/// like a secret are not shown.
+/// The same for commands that only show an entry: the values of inputs and of variables whose names
+/// mark them as secrets are not shown.
 pub struct Masked;
 
 impl Variables for Masked {
@@ -43,12 +43,12 @@ impl Variables for Masked {
     }
 }
 
-/// The environment, and what a user gave for inputs. The inputs that have no value are noted.
+/// The environment, and the values that a user gave for inputs. Inputs without a value are recorded.
 #[derive(Debug, Default)]
 pub struct WithInputs {
     /// Values by the ids of inputs.
     pub given: BTreeMap<String, String>,
-    /// The inputs that were wanted, each with whether it has a value.
+    /// The inputs that were needed, each with whether it has a value.
     pub wanted: std::cell::RefCell<Vec<(Input, bool)>>,
 }
 
@@ -65,15 +65,15 @@ impl Variables for WithInputs {
             let has_value = value.is_some() || input.default.is_some();
             wanted.push((input.clone(), has_value));
         }
-        // A launch that misses an input is not used; the others it wants are found out meanwhile.
+        // A launch without all its inputs is not used; the empty value lets the other inputs be found.
         value.or_else(|| input.default.is_none().then(String::new))
     }
 }
 
-/// How variables with secrets end, besides members of messages that are secrets.
+/// The endings of variables with secrets, in addition to the names of secret members in messages.
 const SECRETS: [&str; 3] = ["TOKEN", "KEY", "PASS"];
 
-/// The variable that gives an input.
+/// The environment variable for an input.
 pub fn variable(id: &str) -> String {
     let letters = id.chars().map(|letter| match letter {
         letter if letter.is_ascii_alphanumeric() => letter.to_ascii_uppercase(),

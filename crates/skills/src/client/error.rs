@@ -1,4 +1,4 @@
-//! Why a skill cannot be used.
+//! Errors of skills.
 
 use turnbuckle_client::CallError;
 
@@ -6,36 +6,36 @@ use crate::{BadFrontmatter, Digest};
 
 /// Why a skill cannot be used.
 ///
-/// The first four say that what was read is not what was promised: do not use it. If the skill was
-/// changed since it was listed, [`get`](crate::SkillClient::get) it again, and ask the user again.
+/// With the first four errors, the content differs from the skill's entry: do not use it. If the skill has
+/// changed since it was listed, [`get`](crate::SkillClient::get) its entry again, and ask the user again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkillError {
-    /// A file has another length than its entry says.
+    /// A file does not have the size in its entry.
     #[error(
         "`{uri}` has {found} bytes where its entry says {listed}: it has changed, load the skill again"
     )]
     Size {
         /// The file.
         uri: Box<str>,
-        /// What the entry says.
+        /// The size in the entry.
         listed: u64,
-        /// What came.
+        /// The size of the content.
         found: u64,
     },
-    /// A file has other bytes than its entry says.
+    /// A file does not have the digest in its entry.
     #[error(
         "`{uri}` has digest {found} where its entry says {listed}: it has changed, load the skill again"
     )]
     Digest {
         /// The file.
         uri: Box<str>,
-        /// What the entry says.
+        /// The digest in the entry.
         listed: Digest,
-        /// What came.
+        /// The digest of the content.
         found: Digest,
     },
-    /// The frontmatter in the file is not that in the entry.
+    /// The frontmatter of the file differs from the entry.
     #[error("`{field}` in the frontmatter of `{uri}` is not what its entry says: do not load it")]
     Frontmatter {
         /// The `SKILL.md`.
@@ -43,13 +43,13 @@ pub enum SkillError {
         /// The first field that differs.
         field: Box<str>,
     },
-    /// A file is not among those of the skill.
+    /// The file is not listed in the skill's entry.
     #[error("`{uri}` is not listed among the files of the skill: do not use it")]
     Unlisted {
         /// The file.
         uri: Box<str>,
     },
-    /// A path does not lead to a file of the skill.
+    /// The path does not lead to a file of the skill.
     #[error("`{path}` does not lead to a file below the skill's directory")]
     Outside {
         /// The path.
@@ -60,26 +60,26 @@ pub enum SkillError {
     BadEntry {
         /// The skill.
         uri: Box<str>,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
-    /// The `SKILL.md` has no frontmatter that can be used.
+    /// The `SKILL.md` has no valid frontmatter.
     #[error("`{uri}` is not a skill: {problem}")]
     BadSkill {
         /// The file.
         uri: Box<str>,
-        /// What is wrong.
+        /// The problem.
         problem: BadFrontmatter,
     },
-    /// The contents are not a file: not exactly one content, or one that cannot be decoded.
+    /// The server returned more or less than one content, or one that cannot be decoded.
     #[error("the contents of `{uri}` are not a file: {problem}")]
     BadFile {
         /// The file.
         uri: Box<str>,
-        /// What is wrong.
+        /// The problem.
         problem: &'static str,
     },
-    /// The list does not end.
+    /// The server's list has too many pages.
     #[error("the server's list goes on after {pages} pages")]
     Endless {
         /// How many pages were read.

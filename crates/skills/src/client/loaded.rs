@@ -1,4 +1,4 @@
-//! A skill in use.
+//! A skill that was loaded.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use turnbuckle_client::Connection;
@@ -43,20 +43,20 @@ impl<'a> LoadedSkill<'a> {
         &self.text
     }
 
-    /// The `SKILL.md` without its frontmatter: what the model reads.
+    /// The `SKILL.md` without its frontmatter: the text for the model.
     pub fn instructions(&self) -> &str {
         Frontmatter::parse(&self.text).map_or(&self.text, |parsed| parsed.body)
     }
 
-    /// Reads a file that the skill refers to, by its path from the skill's directory, and verifies
-    /// it. A `SKILL.md` of a skill inside of this one comes as plain text: loading that skill takes
-    /// an entry, and a user, of its own.
+    /// Reads a file that the skill refers to, by its path relative to the skill's directory, and verifies
+    /// it. The `SKILL.md` of a skill inside this one is returned as plain text: to load that skill, get
+    /// its own entry and ask the user.
     ///
     /// # Errors
-    /// [`SkillError`] says what is not as promised. The content must not be used then.
+    /// [`SkillError`] says what differs from the entry. The content must not be used then.
     ///
     /// # Cancel safety
-    /// Dropping the future gives the reading up.
+    /// Dropping the future cancels the request.
     pub async fn read(&self, path: &str) -> Result<Vec<u8>, SkillError> {
         let outside = || SkillError::Outside { path: path.into() };
         let root = uri::root_of(&self.entry.uri).ok_or_else(outside)?;
@@ -70,7 +70,7 @@ impl<'a> LoadedSkill<'a> {
     }
 }
 
-/// Reads one file. One that is not listed is not even asked for.
+/// Reads one file and verifies it. A file that is not listed is not even requested.
 async fn read(server: &Connection, entry: &SkillEntry, uri: &str) -> Result<Vec<u8>, SkillError> {
     let listed = verify::listed(entry, uri)?;
     let bytes = bytes(uri, server.read(uri).await?.contents)?;

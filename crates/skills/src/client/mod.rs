@@ -1,4 +1,4 @@
-//! Skills as a host finds, loads and verifies them.
+//! Skills in a host: finding, loading and verifying them.
 
 mod error;
 mod loaded;

@@ -9,37 +9,37 @@ use crate::{
     SkillsExtension, SkillsGet, SkillsList,
 };
 
-/// Pages of a list that are read. A server with more skills than fit does not want them listed.
+/// How many pages of a list are read. A server with more skills than fit should not list them all.
 const MAX_PAGES: usize = 200;
 
 /// The skills of a server.
 ///
-/// Finding reads no file: entries hold what a model needs to choose. [`load`](Self::load) reads the
-/// one that was chosen.
+/// Listing reads no files: entries contain what a model needs to choose a skill. [`load`](Self::load) reads the
+/// skill that was chosen.
 #[derive(Debug)]
 pub struct SkillClient<'a> {
     extension: ExtensionHandle<'a, SkillsExtension>,
 }
 
 impl<'a> SkillClient<'a> {
-    /// The skills of a server that declares the extension.
+    /// Returns the skills of a server that declares the extension.
     ///
     /// # Errors
-    /// [`CallError::NotOffered`](turnbuckle_client::CallError::NotOffered) if it does not.
+    /// [`CallError::NotOffered`](turnbuckle_client::CallError::NotOffered) if the server does not declare it.
     pub fn of(server: &'a Connection) -> Result<Self, SkillError> {
         Ok(Self {
             extension: server.extension()?,
         })
     }
 
-    /// All skills that the server lists. It may serve others; those are found with
+    /// Returns all skills that the server lists. It may serve others, which can be found with
     /// [`get`](Self::get).
     ///
     /// # Errors
-    /// If the server does not answer, or its list does not end.
+    /// If the call fails, or the list has too many pages.
     ///
     /// # Cancel safety
-    /// Dropping the future gives the listing up.
+    /// Dropping the future cancels the request.
     pub async fn list(&self) -> Result<Vec<SkillEntry>, SkillError> {
         let mut skills = Vec::new();
         let mut params = ListSkillsParams::default();
@@ -54,26 +54,26 @@ impl<'a> SkillClient<'a> {
         Err(SkillError::Endless { pages: MAX_PAGES })
     }
 
-    /// The entry of one skill, listed or not.
+    /// Returns the entry of one skill, whether or not it is listed. `uri` is the URI of its `SKILL.md`.
     ///
     /// # Errors
-    /// If the server does not serve it.
+    /// If the server does not serve the skill.
     ///
     /// # Cancel safety
-    /// Dropping the future gives the call up.
+    /// Dropping the future cancels the request.
     pub async fn get(&self, uri: impl Into<String>) -> Result<SkillEntry, SkillError> {
         let params = GetSkillParams { uri: uri.into() };
         Ok(self.extension.call::<SkillsGet>(&params).await?.skill)
     }
 
-    /// Reads the `SKILL.md` of a skill and verifies it: its size, its digest, and that its
-    /// frontmatter is what the entry says. No other file is read.
+    /// Reads the `SKILL.md` of a skill and verifies its size, its digest, and that its frontmatter equals that in
+    /// the entry. No other file is read.
     ///
     /// # Errors
-    /// [`SkillError`] says what is not as promised. The skill must not be used then.
+    /// [`SkillError`] says what differs from the entry. The skill must not be used then.
     ///
     /// # Cancel safety
-    /// Dropping the future gives the reading up.
+    /// Dropping the future cancels the request.
     pub async fn load(&self, entry: &SkillEntry) -> Result<LoadedSkill<'a>, SkillError> {
         verify::entry(entry)?;
         LoadedSkill::load(self.extension.connection(), entry.clone()).await
@@ -84,14 +84,14 @@ impl<'a> SkillClient<'a> {
         self.extension.settings().directory_read
     }
 
-    /// What is in a directory of a skill, one level deep. Directories have the media type
+    /// Returns the contents of a directory of a skill, one level deep. Directories have the media type
     /// `inode/directory`.
     ///
     /// # Errors
     /// If there is no such directory, or the server does not list directories.
     ///
     /// # Cancel safety
-    /// Dropping the future gives the listing up.
+    /// Dropping the future cancels the request.
     pub async fn directory(&self, uri: impl Into<String>) -> Result<Vec<Resource>, SkillError> {
         if !self.lists_directories() {
             // skills: clients MUST NOT call it otherwise.

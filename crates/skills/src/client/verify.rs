@@ -1,4 +1,4 @@
-//! Whether what was read is what was promised.
+//! Checks that content agrees with the entry of its skill.
 
 use serde_json::Value;
 use turnbuckle_protocol::JsonObject;
@@ -8,7 +8,7 @@ use crate::{
     Digest, Frontmatter, MAX_FILES, MAX_SKILL_BYTES, SkillEntry, SkillFile, SkillResources, uri,
 };
 
-/// Checks an entry in itself, before anything is read.
+/// Checks an entry by itself, before anything is read.
 pub(super) fn entry(entry: &SkillEntry) -> Result<(), SkillError> {
     let bad = |problem| SkillError::BadEntry {
         uri: entry.uri.as_str().into(),
@@ -56,7 +56,7 @@ pub(super) fn entry(entry: &SkillEntry) -> Result<(), SkillError> {
     Ok(())
 }
 
-/// The file of an entry; `None` for a skill whose files are made when they are read.
+/// The file in an entry; `None` for a skill whose files are generated when they are read.
 pub(super) fn listed<'e>(
     entry: &'e SkillEntry,
     uri: &str,
@@ -72,7 +72,7 @@ pub(super) fn listed<'e>(
     }
 }
 
-/// Checks the bytes of a file. The length first: it costs nothing.
+/// Checks the content of a file. The length is checked first, because that costs nothing.
 pub(super) fn content(file: &SkillFile, bytes: &[u8]) -> Result<(), SkillError> {
     let found = bytes.len() as u64;
     if let Some(listed) = file.size.filter(|listed| *listed != found) {
@@ -108,7 +108,7 @@ pub(super) fn frontmatter(entry: &SkillEntry, text: &str) -> Result<(), SkillErr
     }
 }
 
-/// The first field in which two differ.
+/// The first field that differs.
 fn difference<'a>(listed: &'a JsonObject, found: &'a JsonObject) -> Option<&'a str> {
     let fields = listed.keys().chain(found.keys());
     fields.map(String::as_str).find(|field| {
@@ -119,7 +119,7 @@ fn difference<'a>(listed: &'a JsonObject, found: &'a JsonObject) -> Option<&'a s
     })
 }
 
-/// Whether two values mean the same. YAML and JSON of other languages write numbers as they like.
+/// Whether two values mean the same. Libraries for YAML and JSON in other languages write numbers in other ways.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => {

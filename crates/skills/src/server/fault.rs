@@ -1,4 +1,4 @@
-//! Why a directory cannot be served as skills.
+//! Errors of directories with skills.
 
 use std::path::PathBuf;
 
@@ -8,31 +8,31 @@ use crate::{BadFrontmatter, MAX_FILES, MAX_SKILL_BYTES};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkillFault {
-    /// It cannot be read.
+    /// A file or directory cannot be read.
     #[error("`{path}` cannot be read", path = path.display())]
     Unreadable {
-        /// What.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The error.
         #[source]
         source: std::io::Error,
     },
-    /// It holds no skill.
+    /// The directory contains no skill.
     #[error("`{path}` holds no directory with a `SKILL.md`", path = path.display())]
     NoSkills {
-        /// What.
+        /// The directory.
         path: PathBuf,
     },
-    /// It contains something other than plain files.
+    /// The directory contains something other than plain files and directories.
     #[error("`{path}` is not a plain file or directory; skills contain only these, and no links", path = path.display())]
     NotPlain {
-        /// What.
+        /// The path of the entry.
         path: PathBuf,
     },
     /// A name is not UTF-8.
     #[error("the name of `{path}` is not UTF-8; rename it", path = path.display())]
     BadName {
-        /// What.
+        /// The path of the entry.
         path: PathBuf,
     },
     /// A skill has too many files.
@@ -47,20 +47,20 @@ pub enum SkillFault {
         /// The skill.
         path: PathBuf,
     },
-    /// A `SKILL.md` is wrong.
+    /// A `SKILL.md` has no valid frontmatter.
     #[error("`{path}`: {problem}", path = path.display())]
     BadSkill {
         /// The `SKILL.md`.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         problem: BadFrontmatter,
     },
-    /// The directory has another name than the skill.
+    /// The directory does not have the name of the skill.
     #[error("the directory of skill `{name}` must have the name `{name}`, not `{path}`", path = path.display())]
     Misnamed {
         /// The directory.
         path: PathBuf,
-        /// The skill.
+        /// The name of the skill.
         name: String,
     },
 }

@@ -1,4 +1,4 @@
-//! All skills of a server, as its methods see them.
+//! All skills of a server, in the form in which its methods use them.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use crate::{
     ReadDirectoryResult, SkillEntry,
 };
 
-/// Skills in one answer. An entry is some hundred bytes for each of its files, of which there are
-/// 512 at most, so that a page stays within a few megabytes.
+/// Skills on one page. An entry has some hundred bytes for each of its files, of which there are
+/// at most 512, so a page has a few megabytes at most.
 const PAGE_SKILLS: usize = 50;
 
-/// Children of a directory in one answer. Enough for all files of the largest skill.
+/// Children of a directory on one page. This is enough for all files of the largest skill.
 const PAGE_CHILDREN: usize = 1000;
 
 /// The media type of a directory.
@@ -23,7 +23,7 @@ pub(super) const DIRECTORY: &str = "inode/directory";
 #[derive(Default)]
 pub(super) struct Library {
     pub(super) entries: Vec<SkillEntry>,
-    /// What is in each directory, one level deep.
+    /// The contents of each directory, one level deep.
     pub(super) directories: BTreeMap<String, BTreeMap<String, Resource>>,
 }
 
@@ -44,7 +44,7 @@ impl Library {
             })
             .ok_or_else(|| {
                 let uri = &params.uri;
-                // skills: a URI that is not a skill of the server MUST be answered with this.
+                // skills: a URI that is not a skill of the server MUST be answered with this error.
                 Reject::invalid_params(format!("there is no skill at `{uri}`"))
             })
     }
@@ -64,7 +64,7 @@ impl Library {
     }
 }
 
-/// One page of a list that never changes: a cursor is how many came before.
+/// One page of a list that never changes. A cursor is the number of earlier items.
 fn page<T: Clone>(
     all: &[T],
     cursor: Option<&str>,

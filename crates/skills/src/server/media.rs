@@ -1,6 +1,6 @@
-//! The media type of a file, by how its name ends.
+//! The media type of a file, by the ending of its name.
 
-/// The media type. An unknown ending means bytes, unless the content is text.
+/// The media type. An unknown ending means binary content, unless the content is text.
 pub(super) fn type_of(name: &str, is_text: bool) -> &'static str {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     match ending.to_ascii_lowercase().as_str() {

@@ -1,4 +1,4 @@
-//! Skills as a server serves them.
+//! Skills in a server.
 
 mod fault;
 mod library;

@@ -1,4 +1,4 @@
-//! Skills from the file system. They are read once: what is served is what was digested.
+//! Reads skills from the file system, once: the served content is the content that was digested.
 
 use std::{
     collections::BTreeMap,
@@ -10,12 +10,12 @@ use std::{
 use super::SkillFault;
 use crate::{MAX_FILES, MAX_SKILL_BYTES, uri::SKILL_FILE};
 
-/// Nested directories. A deeper nesting is not a skill but a mistake.
+/// Levels of nested directories. A deeper nesting is a mistake, not a skill.
 const MAX_DEPTH: usize = 32;
 
 pub(super) type Files = BTreeMap<String, Arc<[u8]>>;
 
-/// Every file below a directory, by its path from there. What begins with a dot is left out.
+/// Every file below a directory, by its relative path. Names that begin with a dot are left out.
 pub(super) fn files(root: &Path) -> Result<Files, SkillFault> {
     let mut files = Files::new();
     let mut bytes = 0;
@@ -41,7 +41,7 @@ pub(super) fn files(root: &Path) -> Result<Files, SkillFault> {
     Ok(files)
 }
 
-/// skills: servers SHOULD NOT serve more than this in one skill.
+/// skills: servers SHOULD NOT serve larger skills.
 fn check(root: &Path, files: usize, bytes: u64) -> Result<(), SkillFault> {
     let path = || root.to_owned();
     if files > MAX_FILES {
@@ -53,8 +53,8 @@ fn check(root: &Path, files: usize, bytes: u64) -> Result<(), SkillFault> {
     Ok(())
 }
 
-/// Every directory with a `SKILL.md`, and the path that leads to it. A skill inside of a skill is
-/// found too: it is one in its own right.
+/// Every directory with a `SKILL.md`, with the path that leads to it. A skill inside another skill is
+/// found too: it is a separate skill.
 pub(super) fn skills(root: &Path) -> Result<Vec<(PathBuf, String)>, SkillFault> {
     let mut found = Vec::new();
     let mut open = vec![(root.to_owned(), String::new(), 0)];
@@ -84,7 +84,7 @@ pub(super) fn skills(root: &Path) -> Result<Vec<(PathBuf, String)>, SkillFault> 
     Ok(found)
 }
 
-/// What is in a directory and does not begin with a dot.
+/// The entries of a directory whose names do not begin with a dot.
 fn entries(folder: &Path) -> Result<Vec<(PathBuf, String)>, SkillFault> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable(folder))? {

@@ -10,7 +10,7 @@ use crate::{
     uri::{self, SKILL_FILE},
 };
 
-/// A skill: a `SKILL.md`, and the files that it refers to.
+/// A skill on a server: a `SKILL.md`, and the files that it refers to.
 #[derive(Clone, Debug)]
 pub struct Skill {
     prefix: String,
@@ -19,10 +19,10 @@ pub struct Skill {
 }
 
 impl Skill {
-    /// Reads a skill from its directory, which has the name of the skill. Everything in it is
-    /// served, except what begins with a dot.
+    /// Reads a skill from its directory, which must have the name of the skill. All its files are
+    /// served, except those whose names begin with a dot.
     ///
-    /// It is read once: a change is served after the server was started again.
+    /// The files are read once: later changes are served only after a restart of the server.
     ///
     /// # Errors
     /// [`SkillFault`] names the file that caused it.
@@ -58,7 +58,7 @@ impl Skill {
         })
     }
 
-    /// A skill whose `SKILL.md` is part of the program.
+    /// Creates a skill whose `SKILL.md` is part of the program.
     pub fn embedded(skill_md: impl Into<Cow<'static, str>>) -> Self {
         let text = skill_md.into();
         let problems = match Frontmatter::parse(&text) {
@@ -73,7 +73,7 @@ impl Skill {
         }
     }
 
-    /// Adds a file, by its path from the skill's directory.
+    /// Adds a file, by its path relative to the skill's directory.
     pub fn file(mut self, path: &str, content: impl AsRef<[u8]>) -> Self {
         match uri::within(path) {
             Some(path) if path != SKILL_FILE => {
@@ -89,7 +89,7 @@ impl Skill {
         self
     }
 
-    /// Puts the skill below a path, such as `acme/billing`.
+    /// Puts the skill under a path, such as `acme/billing`.
     pub fn under(mut self, prefix: &str) -> Self {
         match uri::within(prefix) {
             Some(prefix) => self.prefix = prefix,
@@ -101,7 +101,7 @@ impl Skill {
         self
     }
 
-    /// What is said of it, if it can be served.
+    /// Its directory's URI and its entry, if the skill can be served; otherwise the first problem.
     pub(super) fn entry(&self) -> Result<(String, SkillEntry), String> {
         if let Some(problem) = self.problems.first() {
             return Err(problem.clone());

@@ -1,4 +1,4 @@
-//! The extension with all skills of a server.
+//! The extension, with all skills of a server.
 
 use std::{path::Path, sync::Arc};
 
@@ -19,7 +19,7 @@ use crate::{
     uri::{self, SKILL_FILE},
 };
 
-/// The skills of a server: give it to [`Server::extension`](turnbuckle_server::Server::extension).
+/// The skills of a server. Pass it to [`Server::extension`](turnbuckle_server::Server::extension).
 #[derive(Clone, Debug, Default)]
 #[must_use = "skills do nothing until a server is given them"]
 pub struct Skills {
@@ -28,7 +28,7 @@ pub struct Skills {
 }
 
 impl Skills {
-    /// No skills yet.
+    /// Starts with no skills.
     pub fn new() -> Self {
         Self::default()
     }
@@ -39,10 +39,10 @@ impl Skills {
         self
     }
 
-    /// Adds every skill below a directory. The directories between become part of their addresses.
+    /// Adds every skill below a directory. The directories above a skill become part of its URI.
     ///
     /// # Errors
-    /// [`SkillFault`] names the file that caused it, or says that there is no skill.
+    /// [`SkillFault`] names the file that caused the error, or says that there is no skill.
     pub fn open(mut self, directory: impl AsRef<Path>) -> Result<Self, SkillFault> {
         for (path, prefix) in open::skills(directory.as_ref())? {
             self.skills.push(Skill::open(path)?.under(&prefix));
@@ -61,7 +61,7 @@ impl From<Skills> for Extension {
     fn from(skills: Skills) -> Self {
         let mut extension = Self::of::<SkillsExtension>(&skills.settings);
         let mut library = Library::default();
-        // A file of a skill inside of a skill belongs to both, and is served once.
+        // A file of a skill inside another skill belongs to both, and is served once.
         let mut served = std::collections::BTreeSet::new();
         for skill in &skills.skills {
             let (root, entry) = match skill.entry() {
@@ -85,7 +85,7 @@ impl From<Skills> for Extension {
     }
 }
 
-/// skills: clients need not declare anything to use these.
+/// skills: clients need not declare anything to use these methods.
 fn with_methods(extension: Extension, library: Arc<Library>, settings: SkillsServer) -> Extension {
     let listing = Arc::clone(&library);
     let list = move |Params(params): Params<ListSkillsParams>| {
@@ -111,7 +111,7 @@ fn with_methods(extension: Extension, library: Arc<Library>, settings: SkillsSer
 }
 
 impl Library {
-    /// Puts a file into its directory, and that into the one above, up to the skill's own.
+    /// Adds a file to its directory, and the directory to the one above it, up to the skill's own.
     fn add(&mut self, root: &str, path: &str, file: &protocol::Resource) {
         let mut child = file.clone();
         let mut rest = path;
@@ -134,7 +134,7 @@ impl Library {
     }
 }
 
-/// A file as lists show it. `SKILL.md` goes by the name of the skill.
+/// A file as a resource in lists. `SKILL.md` has the name of the skill.
 fn describe(root: &str, path: &str, content: &[u8], entry: &SkillEntry) -> protocol::Resource {
     let file_name = path.rsplit('/').next().unwrap_or(path);
     let is_text = std::str::from_utf8(content).is_ok();
@@ -165,7 +165,7 @@ fn resource(listed: protocol::Resource, content: &Arc<[u8]>) -> Resource {
     resource.size(content.len() as u64)
 }
 
-/// Text where it is text, so that its bytes on the other end are the ones that were digested.
+/// The contents as text if they are UTF-8, so that clients get exactly the bytes that were digested.
 fn contents(listed: &protocol::Resource, content: &[u8]) -> ResourceContents {
     if let Ok(text) = std::str::from_utf8(content) {
         let mut contents = TextResourceContents::new(listed.uri.as_str(), text);

@@ -8,7 +8,7 @@ use turnbuckle_testing::connect;
 
 use crate::sample::{PDF, REFUNDS};
 
-/// A directory of this test alone, gone when it is over.
+/// A temporary directory of one test, removed at its end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -66,7 +66,7 @@ async fn every_skill_below_a_directory_is_served() {
     let skill = skills.load(&entry).await.unwrap();
     assert_eq!(skill.read("references/FORMS.md").await.unwrap(), b"forms");
     assert!(skill.read(".git/config").await.is_err());
-    // skills: clients must not ask for directories of a server that does not list them.
+    // skills: clients must not read directories of a server that does not declare it.
     assert!(!skills.lists_directories());
     assert!(skills.directory("skill://pdf-processing").await.is_err());
 }

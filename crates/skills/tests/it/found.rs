@@ -1,4 +1,4 @@
-//! Skills are found without being read.
+//! Skills are found without reading their files.
 
 use std::sync::atomic::Ordering;
 
@@ -28,7 +28,7 @@ every_revision! {
         assert_eq!(skills.get(PDF_URI).await.unwrap(), listed[0]);
     }
 
-    // skills: what the server does not serve as a skill MUST be refused with -32602.
+    // skills: a URI that is not a skill of the server MUST be rejected with -32602.
     async fn an_unknown_skill_is_refused(client = server()) {
         let skills = SkillClient::of(&client).unwrap();
         let error = skills.get("skill://nothing/SKILL.md").await.unwrap_err();

@@ -1,4 +1,4 @@
-//! What is read is verified.
+//! Files that are read are verified.
 
 use serde_json::{Value, json};
 use turnbuckle_client::Connection;
@@ -28,7 +28,7 @@ every_revision! {
     }
 }
 
-/// A server that serves this text where the entry promises the sample.
+/// A server that serves this text for the `SKILL.md` of the sample, whose entry has other content.
 async fn tampered(text: &'static str) -> Connection {
     let server = Server::new("tampering", "1")
         .extension(Extension::of::<SkillsExtension>(&SkillsServer::default()))
