@@ -1,4 +1,4 @@
-//! Small files that make the next run quicker. Everything works without them.
+//! Small files that make the next run faster. Everything works without them.
 
 use std::{
     env, fs,
@@ -13,19 +13,19 @@ use turnbuckle_base::{private, replace};
 /// The largest file that is read back, in bytes.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How many files a cache may have before those that are too old are removed.
+/// How many files a cache may have before expired ones are removed.
 const MAX_FILES: usize = 256;
 
-/// One kind of thing that is remembered.
+/// A cache for one kind of data.
 pub(crate) struct Cache {
-    /// The folder below that of all caches.
+    /// The subfolder of the cache folder.
     pub(crate) name: &'static str,
     /// How long a value is used.
     pub(crate) age: Duration,
 }
 
 impl Cache {
-    /// Reads what was written under this key, if it is not too old.
+    /// Reads the value for this key, if it has not expired.
     pub(crate) fn read<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         let path = self.folder()?.join(key);
         if self.is_old(&path)? || fs::metadata(&path).ok()?.len() > MAX_BYTES {
@@ -35,7 +35,7 @@ impl Cache {
         serde_json::from_slice(&fs::read(path).ok()?).ok()
     }
 
-    /// Writes it, if that can be done.
+    /// Writes a value. Errors are ignored.
     pub(crate) fn write(&self, key: &str, value: &impl Serialize) {
         let (Some(folder), Ok(text)) = (self.folder(), serde_json::to_vec(value)) else {
             return;
@@ -45,7 +45,7 @@ impl Cache {
         self.sweep(&folder);
     }
 
-    /// Removes it.
+    /// Removes a value.
     pub(crate) fn remove(&self, key: &str) {
         if let Some(folder) = self.folder() {
             let _ = fs::remove_file(folder.join(key));
@@ -73,7 +73,7 @@ impl Cache {
         Some(age > self.age)
     }
 
-    /// Where it is kept on this machine.
+    /// The folder of this cache.
     fn folder(&self) -> Option<PathBuf> {
         let given = env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty());
         let caches = if let Some(path) = given {
@@ -86,8 +86,8 @@ impl Cache {
     }
 }
 
-/// A key of all that the value depends on. The folder belongs to it, because a name or a path may mean
-/// something else in another folder, and so does the version, which may write otherwise.
+/// A key made of everything that the value depends on. This includes the current folder, because a name or a path may
+/// mean something else in another folder, and the version, whose files may have another format.
 pub(crate) fn key(of: impl Hash) -> String {
     let mut hasher = DefaultHasher::new();
     (of, env::current_dir().ok(), env!("CARGO_PKG_VERSION")).hash(&mut hasher);

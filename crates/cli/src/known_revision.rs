@@ -1,7 +1,7 @@
-//! Which revision a program spoke the last time, for programs whose probe took long.
+//! Remembers the revision of programs whose detection took long.
 //!
-//! A program that hangs on `server/discover` costs five seconds before it is tried otherwise. The
-//! client remembers that for as long as it runs, and a command runs once: so it is kept in a file.
+//! If a program hangs on `server/discover`, five seconds pass before the client tries `initialize`. The
+//! client remembers that while it runs; a command runs only once, so it keeps it in a file.
 
 use std::time::{Duration, Instant};
 
@@ -14,16 +14,16 @@ use turnbuckle_command_line::target::{Options, Server};
 
 use crate::cache::{self, Cache};
 
-/// A probe that was shorter is not worth remembering.
+/// A detection that took less time is not worth remembering.
 const LONG: Duration = Duration::from_secs(4);
 
-/// A day: a program that was updated may speak a newer revision.
+/// How long a revision is remembered, one day: an updated program may speak a newer revision.
 const CACHE: Cache = Cache {
     name: "revisions",
     age: Duration::from_hours(24),
 };
 
-/// Where the revision of one server is remembered.
+/// The remembered revision of one server.
 pub(crate) struct KnownRevision {
     key: Option<String>,
     is_known: bool,
@@ -31,12 +31,12 @@ pub(crate) struct KnownRevision {
 }
 
 impl KnownRevision {
-    /// Looks it up. Only programs are remembered, and only where the command line pins nothing.
+    /// Looks up the revision. Only programs are remembered, and only if the command line does not set the revision.
     pub(crate) fn look_up(server: &Server, options: &Options, connect: Connect) -> (Self, Connect) {
         let key = key(server, options);
         let known: Option<DetectedRevision> = key.as_deref().and_then(|key| CACHE.read(key));
         if let Some(key) = key.as_deref().filter(|_| known.is_some()) {
-            // It is written again when it was right. A program that was changed may hang on it.
+            // It is written again if it was right. If the program has changed, this revision may make it hang.
             CACHE.remove(key);
         }
         let known_revision = Self {
@@ -51,12 +51,12 @@ impl KnownRevision {
         (known_revision, connect)
     }
 
-    /// Remembers what the program spoke, if it took long to find out.
+    /// Remembers the revision of the program, if its detection took long.
     pub(crate) fn connected(&self, connection: &Connection) {
         let Some(key) = &self.key else { return };
         let detected = connection.detected_revision();
         let is_slow = self.started.elapsed() >= LONG;
-        // A program that took long although its revision was known is probed again the next time.
+        // A program that took long although its revision was known is detected again the next time.
         if detected.era() == Era::Legacy && is_slow != self.is_known {
             CACHE.write(key, &detected);
         }

@@ -1,4 +1,4 @@
-//! Where commands listen, and whose requests they accept.
+//! The addresses that commands listen at, and the origins that they accept.
 
 use turnbuckle::transport::http::{BindError, Listener};
 use turnbuckle_command_line::failure::{Code, Failed, Outcome};
@@ -6,7 +6,7 @@ use turnbuckle_command_line::failure::{Code, Failed, Outcome};
 /// Listens at an address that the user wrote.
 ///
 /// # Errors
-/// A usage error if it is not an address, otherwise with what to do about it.
+/// A usage error if the text is not an address, otherwise an error with a hint.
 pub(crate) async fn bind(address: &str) -> Outcome<Listener> {
     Listener::bind(address.to_owned()).await.map_err(explain)
 }
@@ -19,7 +19,7 @@ fn explain(error: BindError) -> Failed {
         _ => None,
     };
     match cause {
-        // Nothing of the operating system: the text is not an address, or its host is unknown.
+        // Not an error of the operating system: the text is not an address, or its host is unknown.
         Some((_, None)) => Failed::usage(error).hint("write HOST:PORT, such as 127.0.0.1:7250"),
         Some((ErrorKind::AddrInUse, _)) => Failed::new(Code::Connect, error)
             .hint("another program uses this port; pass --listen 127.0.0.1:0 for any free port"),
@@ -31,7 +31,7 @@ fn explain(error: BindError) -> Failed {
     }
 }
 
-/// Reads an origin: a scheme and a host, and a port if it is not the scheme's.
+/// Parses an origin: a scheme and a host, and a port if it is not the scheme's default.
 pub(crate) fn origin(text: &str) -> Result<String, String> {
     let is_scheme = |scheme: &str| {
         let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
@@ -41,7 +41,7 @@ pub(crate) fn origin(text: &str) -> Result<String, String> {
         let is_wrong = |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '@' | '*');
         !host.is_empty() && !host.contains(is_wrong)
     };
-    // What browsers send for pages without an origin.
+    // Browsers send `null` for pages without an origin.
     let is_origin = text == "null"
         || text
             .split_once("://")

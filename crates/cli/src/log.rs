@@ -1,4 +1,4 @@
-//! The log: on stderr, because stdout belongs to data.
+//! The log, on stderr because stdout is for data.
 
 use std::{fmt, io};
 
@@ -13,22 +13,22 @@ use tracing_subscriber::{
 };
 use turnbuckle_command_line::control;
 
-/// What is logged unless `RUST_LOG` is set: only what the user should look at.
+/// The default of `RUST_LOG`: only messages that the user should see.
 const DEFAULT_FILTER: &str = "warn";
 
-/// Sends what the libraries log to stderr, filtered by `RUST_LOG`, with the time and the module.
+/// Writes log messages of the libraries to stderr, filtered by `RUST_LOG`, with the time and the module.
 pub(crate) fn open() {
     let filter =
         EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT_FILTER));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
-        // It would tell them with `eprintln!`, which panics if stderr is closed.
+        // Internal errors would be printed with `eprintln!`, which panics if stderr is closed.
         .log_internal_errors(false)
         .init();
 }
 
-/// The same for commands that do one thing and end: unless `RUST_LOG` is set, lines read like our
+/// The same for commands that do one thing and end: unless `RUST_LOG` is set, lines look like our
 /// own messages.
 pub(crate) fn open_plain() {
     if EnvFilter::try_from_default_env().is_ok() {
@@ -42,7 +42,7 @@ pub(crate) fn open_plain() {
         .init();
 }
 
-/// A line such as `warning: …`, without a time and the name of a module.
+/// A format such as `warning: …`, without the time and the module.
 struct Plain;
 
 impl<S, N> FormatEvent<S, N> for Plain
@@ -73,7 +73,7 @@ where
 struct Sentence {
     server: Option<String>,
     message: Option<String>,
-    /// What went wrong.
+    /// The reason.
     reason: Option<String>,
     others: Vec<String>,
 }

@@ -1,9 +1,9 @@
 //! The `turnbuckle` binary: serve, inspect and script any Model Context Protocol server.
 //!
-//! Stdout belongs to data (and, in a stdio server, to the protocol alone); everything said to
-//! a person goes to stderr.
+//! Stdout is for data (and, in a stdio server, only for the protocol); all messages to the
+//! user go to stderr.
 
-// `control::tell` prints on stderr without a panic if that is closed.
+// `control::tell` prints on stderr and does not panic if stderr is closed.
 #![deny(clippy::print_stderr)]
 
 mod ask;
@@ -79,12 +79,12 @@ enum Command {
 }
 
 impl Command {
-    /// Whether its log is read later, and by others than who started it.
+    /// Whether the log of this command is read later, and by others than the user who started it.
     fn runs_until_stopped(&self) -> bool {
         matches!(self, Self::Up(_) | Self::Serve(_) | Self::Inspect(_))
     }
 
-    /// Whether a program reads what is printed.
+    /// Whether the output is JSON for a program.
     fn is_json(&self) -> bool {
         match self {
             Self::List(list) => list.json,
@@ -150,11 +150,11 @@ fn main() -> ExitCode {
             Ok(())
         }
     };
-    // What was not printed is not done.
+    // A command whose output could not be printed has failed.
     match outcome.and_then(|()| show::all_printed()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failed) => {
-            // One object: a result that says of itself that it is an error was printed already.
+            // Only one JSON object is printed: a result that is itself an error was printed already.
             if arguments.command.is_json() && !show::has_printed() {
                 show::print(&failed.to_json().to_string());
             }
@@ -163,7 +163,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Says what went wrong, and gives the exit code.
+/// Prints the failure, and returns its exit code.
 fn end_with(failed: &failure::Failed) -> ExitCode {
     if !failed.is_quiet {
         control::tell(&failed.to_string());
@@ -171,9 +171,9 @@ fn end_with(failed: &failure::Failed) -> ExitCode {
     failed.exit_code()
 }
 
-/// Ends a command whose line asks for help, or is wrong.
+/// Ends a command whose command line asks for help or is invalid.
 fn not_parsed(mut error: clap::Error) -> ExitCode {
-    // clap would have an unknown option written behind `--`, where the command of a server is.
+    // For an unknown option, clap would suggest to put it after `--`, where the command of a server goes.
     if error.kind() == ErrorKind::UnknownArgument {
         error.remove(ContextKind::Suggested);
     }

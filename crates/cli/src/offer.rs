@@ -1,4 +1,4 @@
-//! All that a server offers.
+//! The lists and capabilities of a server.
 
 use serde_json::{Value, json};
 use turnbuckle::{
@@ -10,7 +10,7 @@ use turnbuckle::{
 };
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
-/// What a server offers.
+/// Everything that a server offers.
 #[derive(Default, PartialEq)]
 pub(crate) struct Offer {
     pub(crate) tools: Vec<Tool>,
@@ -22,7 +22,7 @@ pub(crate) struct Offer {
 impl Offer {
     /// Asks for every list that the server has.
     pub(crate) async fn read(connection: &Connection) -> Outcome<Self> {
-        // A server that could not say what it offers is asked for everything.
+        // If a server does not declare its capabilities, everything is requested.
         let everything = ServerCapabilities::new()
             .with_tools(ToolsCapability::default())
             .with_prompts(PromptsCapability::default())
@@ -37,13 +37,13 @@ impl Offer {
         }
         if capabilities.resources.is_some() {
             offer.resources = connection.resources().await?;
-            // Some servers offer resources and know nothing of templates.
+            // Some servers offer resources but do not support templates.
             offer.templates = connection.resource_templates().await.unwrap_or_default();
         }
         Ok(offer)
     }
 
-    /// The same, with what could be read where some of it could not, and why.
+    /// The same if some lists cannot be read: the lists that could be read, and the error.
     pub(crate) async fn read_what_there_is(
         connection: &Connection,
     ) -> Outcome<(Self, Option<Failed>)> {
@@ -85,7 +85,7 @@ impl Offer {
     }
 }
 
-/// A list, or none and why.
+/// A list, or an empty list and the error.
 fn kept<T>(
     read: Result<Vec<T>, CallError>,
     list: &'static str,

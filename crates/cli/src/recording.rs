@@ -1,4 +1,4 @@
-//! A recording: the exchanges of a session, from a file of NDJSON.
+//! A recording: the exchanges of a session, read from a file of NDJSON.
 
 use std::{fs, path::Path};
 
@@ -7,15 +7,15 @@ use serde_json::{Value, json, value::RawValue};
 use turnbuckle::protocol::envelope::{Id, Outline};
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
-/// What was recorded, exchange by exchange.
+/// A recording as a list of exchanges.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
     pub(crate) exchanges: Vec<Exchange>,
-    /// How often each exchange was replayed; the one that was replayed least is next.
+    /// How often each exchange was replayed; the one that was replayed least is used next.
     used: Vec<usize>,
 }
 
-/// A request, what the server said until its answer, the answer, and what it said until the next
+/// A request, the messages of the server before its answer, the answer, and the messages after it until the next
 /// request.
 #[derive(Debug)]
 pub(crate) struct Exchange {
@@ -23,7 +23,7 @@ pub(crate) struct Exchange {
     pub(crate) method: String,
     pub(crate) params: Value,
     before: Vec<Value>,
-    /// Null if there was no answer until the end.
+    /// Null if there is no answer in the recording.
     pub(crate) answer: Value,
     after: Vec<Value>,
 }
@@ -35,7 +35,7 @@ struct Written<'l> {
     message: &'l RawValue,
 }
 
-/// The member of `_meta` that says which subscription a notification belongs to.
+/// The member of `_meta` that names the subscription of a notification.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 impl Recording {
@@ -81,9 +81,9 @@ impl Recording {
         Ok(Self { exchanges, used })
     }
 
-    /// What was answered to such a request: in the order of the recording, and then again.
+    /// The recorded answer to such a request: in the order of the recording, and then from its beginning again.
     pub(crate) fn take(&mut self, method: &str, params: &Value, id: &Id) -> Option<Vec<Value>> {
-        // A client of another version introduces itself otherwise, and is answered the same.
+        // A client of another version sends other data here, and gets the same answer.
         let is_opening = matches!(method, "initialize" | "server/discover");
         let fitting = self.exchanges.iter().enumerate().filter(|(_, exchange)| {
             exchange.method == method && (is_opening || same(&exchange.params, params))
@@ -94,8 +94,8 @@ impl Recording {
     }
 }
 
-/// Whose a message of the server is: by its token or its subscription; else the newest that is
-/// open, or the newest of all.
+/// The exchange that a message of the server belongs to: by its token or its subscription; otherwise the newest
+/// exchange without an answer, or the newest of all.
 fn owner<'e>(exchanges: &'e mut [Exchange], message: &Value) -> Option<&'e mut Exchange> {
     let token = &message["params"]["progressToken"];
     let subscription = message["params"]["_meta"].get(SUBSCRIPTION);
@@ -121,7 +121,7 @@ impl Exchange {
         }
     }
 
-    /// What the server said, for a request of another id and token.
+    /// The messages of the server, for a request with another id and token.
     fn messages(&self, params: &Value, id: &Id) -> Vec<Value> {
         let id = json!(id);
         let token = params.pointer("/_meta/progressToken");
@@ -159,7 +159,7 @@ fn id_of(value: &Value) -> Option<Id> {
     Id::deserialize(value).ok()
 }
 
-/// Whether two requests ask the same; what is in `_meta` aside.
+/// Whether two requests are the same, apart from `_meta`.
 fn same(one: &Value, other: &Value) -> bool {
     let plain = |value: &Value| {
         let mut members = value.as_object().cloned().unwrap_or_default();
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(first[1], json!({"id": 7, "result": {"x": 1}}));
         let second = recording.take("tools/call", &params, &Id::Int(8)).unwrap();
         assert_eq!(second[0]["result"]["x"], 2);
-        // Then from the beginning.
+        // After the last one, from the beginning.
         let third = recording.take("tools/call", &params, &Id::Int(9)).unwrap();
         assert_eq!(third[1]["result"]["x"], 1);
         let other = json!({"name": "b"});

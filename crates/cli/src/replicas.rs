@@ -15,7 +15,7 @@ use turnbuckle::{
 };
 use turnbuckle_command_line::failure::{Code, Failed, Outcome};
 
-/// Where the URL of Redis and the secret are, if they are not on the command line, which other users
+/// The variables with the URL of Redis and the secret, if they are not on the command line, which other users
 /// of the machine may see.
 const REDIS: &str = "TURNBUCKLE_REDIS";
 const SECRET: &str = "TURNBUCKLE_SECRET";
@@ -48,7 +48,7 @@ pub(crate) struct Replicas {
     durable_streams: bool,
 }
 
-/// What a replica shares with the others.
+/// The stores and the secret that a replica shares with the others.
 pub(crate) struct Shared {
     pub(crate) stores: ReplicaStores,
     pub(crate) secret: Vec<u8>,
@@ -68,7 +68,7 @@ impl Shared {
 }
 
 impl Replicas {
-    /// Whether there are to be several replicas.
+    /// Whether the options ask for several replicas.
     pub(crate) fn are_wanted(&self) -> bool {
         self.url().is_some()
     }
@@ -77,7 +77,7 @@ impl Replicas {
         self.redis.clone().or_else(|| env::var(REDIS).ok())
     }
 
-    /// Connects to Redis, if there is to be one. Must be called inside a runtime.
+    /// Connects to Redis, if the options say so. Must be called inside a runtime.
     pub(crate) async fn open(&self) -> Outcome<Option<Shared>> {
         let Some(url) = self.url() else {
             if self.secret_file.is_some() || self.redis_ca.is_some() || self.durable_streams {

@@ -1,4 +1,4 @@
-//! Running a command: on one thread, until it ends or is interrupted.
+//! Runs a command on one thread, until it ends or is interrupted.
 
 use std::{fs::File, future::Future, io, time::Duration};
 
@@ -6,7 +6,7 @@ use tokio::runtime::{Builder, Runtime};
 pub(crate) use turnbuckle::stop_signal;
 use turnbuckle_command_line::failure::{Code, Failed, Outcome};
 
-/// What a runtime takes for itself, with room for a connection.
+/// How many file descriptors a runtime uses itself, with room for a connection.
 const RUNTIME_DESCRIPTORS: usize = 8;
 
 /// `ENFILE` and `EMFILE`, the same numbers on every Unix.
@@ -19,7 +19,7 @@ pub(crate) fn build(builder: &mut Builder) -> Outcome<Runtime> {
         .map_err(|error| Failed::new(Code::Connect, error))
 }
 
-/// Tokio panics if the descriptors run out where it opens those for signals, so they are counted first.
+/// Counts file descriptors first, because Tokio panics if they run out while it opens those for signals.
 fn check_descriptors() -> io::Result<()> {
     let mut room = Vec::new();
     for _ in 0..RUNTIME_DESCRIPTORS {
@@ -36,11 +36,11 @@ fn check_descriptors() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs a command that talks to a server: on one thread, for there is one connection.
+/// Runs a command that talks to a server. One thread is enough for one connection.
 pub(crate) fn block_on<T>(command: impl Future<Output = Outcome<T>>) -> Outcome<T> {
     let runtime = build(&mut Builder::new_current_thread())?;
     let outcome = runtime.block_on(command);
-    // The result is there, but a name lookup may still block a thread.
+    // The command is done, but a name lookup may still block a thread.
     runtime.shutdown_timeout(Duration::from_millis(100));
     outcome
 }

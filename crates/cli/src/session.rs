@@ -1,4 +1,4 @@
-//! One connection of a command: seen on the wire, answered when it asks, interrupted in order.
+//! The connection of a command: its messages are shown or recorded, its questions answered, and it is closed in order.
 
 use std::{
     future::{Future, IntoFuture as _},
@@ -28,14 +28,14 @@ use crate::{
     time_limit::TimeLimit,
 };
 
-/// How long an interrupted server has to end. UX: Ctrl-C waits 2 s.
+/// How long an interrupted server may take to end.
 const CLOSE_WITHIN: Duration = Duration::from_secs(2);
 
-/// How long a server may take to end by itself: what a client gives its process, and the time to
-/// clean up after a kill.
+/// How long a server may take to end by itself: the time that a client gives its process, and the time to
+/// clean up after killing it.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// A connection, and all that belongs to it.
+/// A connection, with everything that belongs to it.
 pub(crate) struct Session {
     pub(crate) connection: Connection,
     pub(crate) wire: Wire,
@@ -46,13 +46,13 @@ pub(crate) struct Session {
     limit: TimeLimit,
 }
 
-/// What came of a call, and how often the server was asked for it.
+/// The result of a call, and how often the call was sent.
 pub(crate) struct Finished<R> {
     pub(crate) result: R,
     rounds: usize,
 }
 
-/// Connects, works, and closes, whatever happens, within the time that the options give. Ctrl-C
+/// Connects, runs the work, and closes the connection in any case, within the time of the options. Ctrl-C
 /// drops the work, which cancels its calls on the wire, and then ends the connection.
 pub(crate) async fn with<T, F>(
     options: &Options,
@@ -68,7 +68,7 @@ where
     run(options, answers, server, limit, work).await
 }
 
-/// The same for work without an end of its own: only connecting has to be done in time.
+/// The same for work that has no end of its own: only connecting has a time limit.
 pub(crate) async fn open_ended<T>(
     options: &Options,
     answers: Option<Answers>,
@@ -130,7 +130,7 @@ where
         started,
         limit: limit.clone(),
     };
-    // Calls are dropped when one of these is ready, and the reason must be there by then.
+    // When one of these is ready the calls are dropped, and the reason must be set by then.
     let interrupted = async {
         stop.as_mut().await;
         canceller.cancel("the user interrupted it");
@@ -150,7 +150,7 @@ where
     Ok(outcome)
 }
 
-/// Explains why there is no connection. If the command line pins a revision or an era, that may be why.
+/// Explains a failed connection. If the command line sets a revision or an era, that may be the reason.
 fn no_connection(options: &Options, error: ConnectError) -> Failed {
     let pinned = match (options.revision, options.era) {
         (Some(_), _) => "--revision",
@@ -167,7 +167,7 @@ fn no_connection(options: &Options, error: ConnectError) -> Failed {
     failed
 }
 
-/// Closes the connection. An interruption leaves little time, also one that comes only now.
+/// Closes the connection. After an interruption, or one during the closing, it may take only a little time.
 async fn end<T>(
     server: &Server,
     connection: &Connection,
@@ -194,7 +194,7 @@ fn overdue(server: &str, limit: Duration) -> Failed {
 }
 
 impl Session {
-    /// Makes a call and answers what the server asks in its middle.
+    /// Makes a call and answers the server's questions.
     pub(crate) async fn finish<'a, R: Answerable>(
         &'a self,
         call: ClientCall<'a, R>,
@@ -244,7 +244,7 @@ impl Session {
         }
     }
 
-    /// Answers what a task asks. Without an answer the questions are printed, if they are wanted.
+    /// Answers the questions of a task. If there is no answer, the questions are printed if requested.
     pub(crate) async fn answer(
         &self,
         answerer: &Answerer,
@@ -271,7 +271,7 @@ impl Session {
         }
     }
 
-    /// Says how long it took, to a person.
+    /// Prints how long the call took, for people.
     pub(crate) fn tell<R>(&self, finished: &Finished<R>) {
         use std::io::IsTerminal as _;
         if !std::io::stderr().is_terminal() {

@@ -1,4 +1,4 @@
-//! What a tool takes, in one line: `echo(message: string, loud?: boolean)`.
+//! The arguments of a tool in one line: `echo(message: string, loud?: boolean)`.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ pub(crate) fn of(name: &str, schema: &Value) -> String {
     format!("{name}({})", parameters(schema).join(", "))
 }
 
-/// The same, but with so many parameters at most; how many more there are is said.
+/// The same with at most `most` parameters, and the number of those that are left out.
 pub(crate) fn short(name: &str, schema: &Value, most: usize) -> String {
     let mut parameters = parameters(schema);
     if parameters.len() > most {
@@ -18,7 +18,7 @@ pub(crate) fn short(name: &str, schema: &Value, most: usize) -> String {
     format!("{name}({})", parameters.join(", "))
 }
 
-/// `name: type`, the required ones first and as they are, the others with a question mark.
+/// `name: type`: the required parameters first, the others with a question mark.
 fn parameters(schema: &Value) -> Vec<String> {
     let Some(Value::Object(properties)) = schema.get("properties") else {
         return Vec::new();
@@ -47,11 +47,11 @@ fn parameters(schema: &Value) -> Vec<String> {
         .collect()
 }
 
-/// How deep a type is spelled out; what lies deeper is named by its kind.
+/// How deep a type is written out; deeper parts are named by their kind.
 const MAX_DEPTH: usize = 2;
-/// How many choices are spelled out in a signature.
+/// How many choices are written out in a signature.
 const MAX_CHOICES: usize = 4;
-/// How many are where a tool is shown whole: more than a person chooses from.
+/// How many choices are written out where a tool is shown in full: more than a person chooses from.
 const MAX_LISTED: usize = 500;
 
 /// A type in a few characters.
@@ -85,7 +85,7 @@ fn kind_of(root: &Value, schema: &Value, depth: usize, most: usize) -> String {
     }
     for keyword in ["anyOf", "oneOf"] {
         if let Some(Value::Array(parts)) = schema.get(keyword) {
-            // A name alone would look like a value that can be typed.
+            // A bare name would look like a value that can be typed.
             let (objects, others): (Vec<_>, Vec<_>) =
                 parts.iter().partition(|part| is_object(part));
             let of = |part| variant_of(root, part, depth, most);
@@ -102,7 +102,7 @@ fn kind_of(root: &Value, schema: &Value, depth: usize, most: usize) -> String {
     if let Some(Value::Array(parts)) = schema.get("allOf")
         && schema.get("type").is_none()
     {
-        // All of them hold, so each that says what it is says it of all.
+        // All parts apply, so any part that names its kind gives the kind of the whole.
         let kinds = parts
             .iter()
             .map(|part| kind_of(root, part, depth + 1, most));
@@ -145,7 +145,7 @@ fn kind_of(root: &Value, schema: &Value, depth: usize, most: usize) -> String {
     }
 }
 
-/// One of several shapes: by its title, else by the tag that tells it from the others.
+/// One of several variants: by its title, or else by the tag that distinguishes it.
 pub(crate) fn variant(root: &Value, part: &Value, depth: usize) -> String {
     variant_of(root, part, depth, MAX_CHOICES)
 }
@@ -175,7 +175,7 @@ fn choice(mut choices: Vec<String>, most: usize) -> String {
     choices.join("|")
 }
 
-/// Whether a schema is that of an object with names of the caller's choice, and nothing else.
+/// Whether a schema only describes an object with arbitrary names.
 pub(crate) fn is_map(schema: &Value) -> bool {
     let values = schema.get("additionalProperties");
     schema.get("properties").is_none() && values.is_some_and(Value::is_object)

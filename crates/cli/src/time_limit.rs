@@ -1,4 +1,4 @@
-//! How long a command may take. The clock is paused while the user thinks about an answer.
+//! The time limit of a command. The clock is paused while the user answers a question.
 
 use std::{
     cell::Cell,
@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 pub(crate) struct TimeLimit(Rc<Clock>);
 
 struct Clock {
-    /// When it runs out; `None` if that is farther away than the clock can say.
+    /// When the time runs out; `None` if that is later than the clock can represent.
     due: Cell<Option<Instant>>,
     stopped: Cell<Option<Instant>>,
     changed: Notify,
@@ -29,7 +29,7 @@ impl TimeLimit {
         }))
     }
 
-    /// Pauses the clock while the user is waited for.
+    /// Pauses the clock while waiting for the user.
     pub(crate) async fn stopped<T>(&self, wait: impl Future<Output = T>) -> T {
         self.0.stopped.set(Some(Instant::now()));
         self.0.changed.notify_one();

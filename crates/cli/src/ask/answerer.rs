@@ -1,4 +1,5 @@
-//! Answers a server's questions: from the command line first, then from the user at the terminal, else by an error.
+//! Answers a server's questions: from the command line first, then from the user at the terminal, or else with
+//! an error.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +17,12 @@ use turnbuckle_command_line::{
 
 use super::{form, prepared::Prepared, sample, url};
 
-/// Answers what a server asks in the middle of a call.
+/// Answers the questions of a server in the middle of a call.
 #[derive(Debug)]
 pub(crate) struct Answerer {
     pub(super) prepared: Prepared,
     pub(super) roots: Roots,
-    /// Whether pages are opened once the person agreed.
+    /// Whether pages are opened after the user has agreed.
     pub(super) opens: bool,
     /// Whether a user is at the terminal.
     pub(super) is_attended: bool,
@@ -34,7 +35,7 @@ pub(crate) struct Unanswered {
 }
 
 impl Answerer {
-    /// Reports the answers of the command line that no question asked for: they may be misspelt.
+    /// Reports answers on the command line that no question asked for: they may be misspelled.
     pub(crate) fn tell_unasked(&self) {
         for name in self.prepared.unasked() {
             let said = format!("warning: nothing asked for `{name}`, which `--answer` answers");
@@ -61,8 +62,8 @@ impl Answerer {
         Ok(responses)
     }
 
-    /// Waits until visits that a call needs first have been made: the server may say so, and the
-    /// person at the terminal can.
+    /// Waits until the visits that a call requires are done: either the server reports their end, or the user at the
+    /// terminal does.
     pub(crate) async fn visited(
         &self,
         asks: &InputRequests,
@@ -123,8 +124,8 @@ impl Answerer {
         }
     }
 
-    /// Input is needed, and there is no terminal to ask on. The hint shows an option that would
-    /// have answered.
+    /// The error when input is needed but there is no terminal. The hint shows an option that would
+    /// have answered the question.
     fn unattended(&self, server: &str, key: &str, ask: &InputRequest) -> Failed {
         let (what, examples) = match ask {
             InputRequest::Elicit(elicit) => match &**elicit {

@@ -1,7 +1,7 @@
-//! The line editor, and how a line that is being typed is taken back.
+//! The line editor, and how a line that is being edited is withdrawn.
 //!
-//! While a line is edited the terminal is in raw mode, and SIGINT belongs to the editor, which ends
-//! when it comes. That is how a line is taken back. Before and after, both belong to the program.
+//! While a line is edited, the terminal is in raw mode and SIGINT goes to the editor, which ends
+//! when it arrives. This is how a line is withdrawn. At all other times, the program handles SIGINT.
 
 use std::{
     cell::Cell,
@@ -27,13 +27,13 @@ use turnbuckle_base::lock::Mutex;
 
 use super::line::{Interrupt, Line, TypedAhead};
 
-/// 1 s for the editor to end when its line is taken back. It takes microseconds.
+/// How long the editor may take to end when its line is withdrawn. It takes microseconds.
 const MAX_ENDING: Duration = Duration::from_secs(1);
 
-/// 1,000 lines of before, as many as a history keeps.
+/// How many earlier lines the editor gets: as many as a history keeps.
 const MAX_EARLIER: usize = 1000;
 
-/// What was typed.
+/// The result of reading a line.
 #[derive(Debug)]
 pub(super) enum TypedLine {
     Line(String),
@@ -47,26 +47,26 @@ pub(super) enum TypedLine {
 static EDITED: Mutex<Option<u64>> = Mutex::new(None);
 static ENDED: Condvar = Condvar::new();
 
-/// The signal is no longer the editor's.
+/// Notes that SIGINT no longer goes to the editor.
 fn ended() {
     *EDITED.lock() = None;
     ENDED.notify_all();
 }
 
-/// Waits until no other line is read.
+/// Waits until no other line is being read.
 pub(super) async fn turn() -> OwnedMutexGuard<()> {
     static TURN: LazyLock<Arc<tokio::sync::Mutex<()>>> = LazyLock::new(Arc::default);
     TURN.clone().lock_owned().await
 }
 
-/// Removes the input line when its answer is no longer wanted, and takes the terminal out of raw
+/// When dropped, removes an input line whose answer is no longer needed, and takes the terminal out of raw
 /// mode.
 pub(super) struct Withdrawal {
     id: u64,
     is_withdrawn: Arc<AtomicBool>,
 }
 
-/// A line that is asked for, as its editor knows it.
+/// A line that is being read, as its editor knows it.
 #[derive(Clone)]
 pub(super) struct AskedLine {
     id: u64,
@@ -103,7 +103,7 @@ impl Drop for Withdrawal {
         if *now != Some(self.id) {
             return;
         }
-        // As long as the line is edited, the signal is the editor's.
+        // As long as the line is edited, SIGINT goes to the editor.
         interrupt();
         let is_edited = |now: &mut Option<u64>| *now == Some(self.id);
         drop(ENDED.wait_timeout_while(now, MAX_ENDING, is_edited));
@@ -116,16 +116,16 @@ fn interrupt() {
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
 }
 
-/// The editor between two lines: it has what was typed ahead.
+/// The editor, kept from one line to the next because it holds text that was typed ahead.
 static KEPT: Mutex<Option<KeptEditor>> = Mutex::new(None);
 
 struct KeptEditor {
     editor: Editor<EditorKeys, MemHistory>,
-    /// With it, the editor waits for signals that other threads get, too.
+    /// With a printer, the editor also gets signals that are delivered to other threads.
     _printer: Box<dyn ExternalPrinter + Send>,
 }
 
-/// Has a line edited.
+/// Reads a line with the editor.
 pub(super) fn read(line: &Line, asked: &AskedLine) -> io::Result<TypedLine> {
     let mut kept = KEPT.lock();
     if line.typed_ahead == TypedAhead::Discarded {
@@ -169,7 +169,7 @@ fn forget_typed_ahead() {}
 
 fn open() -> rustyline::Result<KeptEditor> {
     let config = Config::builder()
-        // Stdout may be a file: what is typed is shown at the terminal.
+        // Stdout may be a file, so the input is shown at the terminal.
         .behavior(Behavior::PreferTerm)
         .completion_type(CompletionType::List)
         .bracketed_paste(true)
@@ -203,13 +203,13 @@ fn prepare(
     Ok(())
 }
 
-/// What keys do besides editing.
+/// The behavior of keys besides editing.
 struct EditorKeys {
     asked: AskedLine,
     has_begun: Cell<bool>,
     /// Lines that Tab completes to.
     known: Vec<String>,
-    /// Whether the line is empty, which the editor does not say of a line that was interrupted.
+    /// Whether the line is empty, which the editor does not report for a line that was interrupted.
     is_empty: Arc<AtomicBool>,
 }
 
@@ -220,7 +220,7 @@ impl Highlighter for EditorKeys {}
 impl Hinter for EditorKeys {
     type Hint = String;
 
-    /// Called whenever the line is shown, and for the first time when the signal is the editor's.
+    /// Called whenever the line is shown. On the first call, the editor is ready to get SIGINT.
     fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
         self.is_empty.store(line.is_empty(), Ordering::Relaxed);
         if !self.has_begun.replace(true) {
@@ -236,12 +236,12 @@ impl Hinter for EditorKeys {
 }
 
 impl Validator for EditorKeys {
-    /// A line that ends with a backslash goes on in the next one.
+    /// Lets a line that ends with a backslash continue on the next line.
     fn validate(&self, line: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         if line.input().ends_with('\\') {
             return Ok(ValidationResult::Incomplete);
         }
-        // The line is there, and is not taken back any more.
+        // The line is complete, and can no longer be withdrawn.
         ended();
         Ok(ValidationResult::Valid(None))
     }
@@ -260,7 +260,7 @@ impl Completer for EditorKeys {
         if typed.is_empty() {
             return Ok((0, Vec::new()));
         }
-        // The last word is what is completed, and all words before it have to be the same.
+        // Only the last word is completed; all words before it must be equal.
         let start = typed.rfind(' ').map_or(0, |blank| blank + 1);
         let known = self.known.iter().filter(|known| known.starts_with(typed));
         let mut words: Vec<String> = known

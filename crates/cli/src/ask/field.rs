@@ -1,4 +1,4 @@
-//! One field of a form: how it is asked for, and what was typed as a value.
+//! One field of a form: its prompt, and reading the text that was typed.
 
 use serde_json::{Number, Value};
 use turnbuckle::{
@@ -10,20 +10,20 @@ use turnbuckle_command_line::control::one_line;
 use super::message;
 use crate::show::{cut, rows};
 
-/// 60 characters of a title are in the prompt; a longer one is above it.
+/// How many characters of a title are in the prompt; a longer title is written above it.
 const MAX_TITLE: usize = 60;
 
-/// 40 characters of a default are in the prompt; a longer one is above it.
+/// How many characters of a default are in the prompt; a longer default is written above it.
 const MAX_DEFAULT: usize = 40;
 
-/// A field, ready to be asked for.
+/// A field with its name, as it is asked for.
 pub(crate) struct Field<'f> {
     pub(super) name: &'f str,
     schema: &'f PrimitiveSchema,
     pub(super) is_required: bool,
 }
 
-/// What was typed.
+/// The text that was typed, as a value.
 #[derive(Debug, PartialEq)]
 pub(super) enum TypedField {
     Value(ElicitValue),
@@ -52,7 +52,7 @@ impl<'f> Field<'f> {
         serde_json::to_value(self.schema).unwrap_or_default()
     }
 
-    /// An answer as the command line takes it, for a hint.
+    /// An answer in the form of the command line, for a hint.
     pub(super) fn example(&self) -> String {
         match self.schema {
             PrimitiveSchema::Boolean(_) => format!("{}=true", self.name),
@@ -60,7 +60,7 @@ impl<'f> Field<'f> {
         }
     }
 
-    /// What a person is shown: the title, the rules, the default.
+    /// The prompt: the title, the rules, the default.
     pub(super) fn prompt(&self) -> String {
         let written = self.written();
         let title = cut(&self.title(&written), MAX_TITLE);
@@ -86,8 +86,8 @@ impl<'f> Field<'f> {
         one_line(written["title"].as_str().unwrap_or(self.name))
     }
 
-    /// Lines above the prompt: what is too long for the prompt, the description, and the choices by
-    /// number.
+    /// The lines above the prompt: parts that are too long for the prompt, the description, and the numbered
+    /// choices.
     pub(super) fn above(&self) -> Vec<String> {
         let written = self.written();
         let mut lines = Vec::new();
@@ -145,7 +145,7 @@ impl<'f> Field<'f> {
         rules
     }
 
-    /// Values and their names, of a field with choices.
+    /// The values of a field with choices, with their titles.
     fn choices(&self) -> Vec<(String, Option<String>)> {
         let plain = |values: &[String]| values.iter().map(|value| (value.clone(), None)).collect();
         match self.schema {
@@ -162,8 +162,8 @@ impl<'f> Field<'f> {
         }
     }
 
-    /// Reads what was typed. Enter takes the default. Without a default, an optional field is left
-    /// out, yes-or-no means no, and anything else is asked for again.
+    /// Reads the text that was typed. An empty text takes the default. Without a default, it leaves an optional field
+    /// out, means no for a yes-or-no field, and is an error for any other field.
     pub(super) fn read(&self, text: &str) -> Result<TypedField, String> {
         let text = text.trim();
         if text.is_empty() {
@@ -197,7 +197,7 @@ impl<'f> Field<'f> {
         }
     }
 
-    /// A choice by its value, its name or its number; a value wins over a number.
+    /// A choice by its value, its title or its number; a value takes precedence over a number.
     fn choice(&self, text: &str) -> Result<String, String> {
         let choices = self.choices();
         let same = |(value, title): &&(String, Option<String>)| {
@@ -218,7 +218,7 @@ impl<'f> Field<'f> {
             .ok_or_else(|| format!("`{text}` is not one of the choices; type a number or a name"))
     }
 
-    /// The rules of the schema.
+    /// Checks a value against the rules of the schema.
     fn check(&self, value: &ElicitValue) -> Result<(), String> {
         let written = self.written();
         if let ElicitValue::Text(text) = value {
@@ -231,7 +231,7 @@ impl<'f> Field<'f> {
                 return Err(format!("too long: {length} of {most}"));
             }
         }
-        // A schema that cannot be used checks nothing; the server will.
+        // If the schema cannot be used, the value is not checked here; the server will check it.
         let (Ok(schema), Ok(value)) = (Schema::compile(&written), serde_json::to_value(value))
         else {
             return Ok(());
@@ -250,7 +250,7 @@ fn titled(options: &[turnbuckle::protocol::EnumOption]) -> Vec<(String, Option<S
         .collect()
 }
 
-/// Yes or no, in the words people use.
+/// Reads a yes or no in the words that people use.
 pub(super) fn yes_or_no(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "y" | "yes" | "true" => Some(true),
@@ -270,7 +270,7 @@ fn shown(value: &ElicitValue) -> String {
     }
 }
 
-/// The noun for so many.
+/// The noun in singular or plural.
 fn characters(count: &Value) -> &'static str {
     if *count == 1 {
         "character"
@@ -308,7 +308,7 @@ mod tests {
             (sizes.clone(), "2", json!("m")),
             (sizes.clone(), "small", json!("s")),
             (sizes, "s", json!("s")),
-            // A value wins over a number.
+            // A value takes precedence over a number.
             (many, "1, 2", json!(["a", "2"])),
         ] {
             assert_eq!(
@@ -382,7 +382,7 @@ mod tests {
                 lines.push(field.prompt());
                 for line in lines {
                     assert!(line.starts_with("  ") && !line.contains('\n'), "{line}");
-                    // It fits into the row of any terminal that says nothing else.
+                    // The line fits into one row of a terminal of usual width.
                     assert!(line.chars().count() < 160, "{line}");
                 }
             }

@@ -14,7 +14,7 @@ use super::{
     prepared::Prepared,
 };
 
-/// Asks for each field that was not answered ahead. Ctrl-D declines.
+/// Asks for each field that was not answered in advance. Ctrl-D declines.
 pub(super) async fn ask(
     server: &str,
     form: &ElicitRequestFormParams,
@@ -24,7 +24,7 @@ pub(super) async fn ask(
     ask_each(server, form, |field| prepared.field(key, field)).await
 }
 
-/// The same with answers from anywhere.
+/// The same, with answers from any source.
 pub(crate) async fn ask_each(
     server: &str,
     form: &ElicitRequestFormParams,
@@ -43,8 +43,8 @@ pub(crate) async fn ask_each(
         }
         loop {
             let line = Line::new(field.prompt());
-            // What was typed before the form was there was meant for something else. Once the form is
-            // there, a person may type faster than its fields come.
+            // Text that was typed before the form was shown was meant for something else. Once the form is
+            // shown, a user may type faster than its fields appear.
             let line = if std::mem::take(&mut is_first) {
                 line.not_typed_ahead()
             } else {
@@ -71,7 +71,7 @@ pub(crate) async fn ask_each(
     Ok(ElicitResult::accept(content))
 }
 
-/// A form without fields asks for consent alone.
+/// A form without fields only asks for consent.
 async fn confirm() -> Outcome<ElicitResult> {
     loop {
         let line = Line::new("  Agree? [y/N] ").not_typed_ahead();
@@ -95,8 +95,8 @@ pub(super) fn fields(form: &ElicitRequestFormParams) -> impl Iterator<Item = Fie
         .map(|(name, field)| Field::new(name, field, schema.is_required(name)))
 }
 
-/// Answers that could have been given ahead and were not, for a hint: those that are needed, or the
-/// first if none is.
+/// Answers that could have been given in advance, for a hint: those of the required fields, or the
+/// first field if none is required.
 pub(super) fn examples(
     key: &str,
     form: &ElicitRequestFormParams,

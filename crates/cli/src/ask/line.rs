@@ -1,6 +1,6 @@
-//! Lines typed by a person, edited with the keys that shells have, without holding up the connection.
+//! Lines that the user types, edited with the keys of shells, without blocking the connection.
 //!
-//! One line is read at a time, on a thread of its own. Ctrl-C is what it is everywhere else: a signal.
+//! One line is read at a time, on a separate thread. Ctrl-C is a signal, as everywhere else.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
@@ -12,16 +12,16 @@ use turnbuckle_command_line::{
 
 use super::editor::{self, TypedLine};
 
-/// The longest line that is taken where there is no terminal, in bytes.
+/// The longest line that is accepted if there is no terminal, in bytes.
 const MAX_LINE: u64 = 1024 * 1024;
 
-/// A line that a person is asked for.
+/// A line to be read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Line {
     pub(super) prompt: String,
-    /// What the line holds before anything is typed.
+    /// The initial text.
     pub(super) initial: String,
-    /// Lines of before, the oldest first, for the arrow keys and Ctrl-R.
+    /// Earlier lines, the oldest first, for the arrow keys and Ctrl-R.
     pub(super) earlier: Vec<String>,
     /// Lines that Tab completes to.
     pub(super) known: Vec<String>,
@@ -29,12 +29,12 @@ pub(crate) struct Line {
     pub(super) interrupt: Interrupt,
 }
 
-/// What becomes of keys that were pressed before the prompt was there.
+/// What to do with keys that were pressed before the prompt was shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TypedAhead {
     #[default]
     Kept,
-    /// A person cannot have agreed to what was not there to be read.
+    /// They are discarded: the user cannot have agreed to a text before it was shown.
     Discarded,
 }
 
@@ -43,12 +43,12 @@ pub(super) enum TypedAhead {
 pub(super) enum Interrupt {
     #[default]
     Signals,
-    /// It empties a line that holds something, as in a shell.
+    /// It first empties a line that is not empty, as in a shell.
     EmptiesFirst,
 }
 
 impl Line {
-    /// A line after this prompt.
+    /// Creates a line with this prompt.
     pub(crate) fn new(prompt: impl Into<String>) -> Self {
         Self {
             prompt: prompt.into(),
@@ -56,13 +56,13 @@ impl Line {
         }
     }
 
-    /// Begins with this text, which can be changed.
+    /// Sets the initial text, which the user can change.
     pub(crate) fn holding(mut self, initial: impl Into<String>) -> Self {
         self.initial = initial.into();
         self
     }
 
-    /// What is typed in a conversation: with the lines of before, and completion. Ctrl-C empties the
+    /// Sets what a conversation needs: earlier lines, and completion. Ctrl-C empties the
     /// line first.
     pub(crate) fn of_conversation(mut self, earlier: Vec<String>, known: Vec<String>) -> Self {
         self.earlier = earlier;
@@ -71,7 +71,7 @@ impl Line {
         self
     }
 
-    /// Takes only keys that are pressed once the prompt is there: for consent.
+    /// Accepts only keys that are pressed after the prompt is shown: for consent.
     pub(crate) fn not_typed_ahead(mut self) -> Self {
         self.typed_ahead = TypedAhead::Discarded;
         self
@@ -80,7 +80,7 @@ impl Line {
     /// Shows the prompt and waits for the line; `None` at the end of the input (Ctrl-D).
     ///
     /// # Cancel safety
-    /// Dropping the future takes the prompt back; what was typed is forgotten.
+    /// Dropping the future removes the prompt; the text that was typed is lost.
     pub(crate) async fn read(mut self) -> Outcome<Option<String>> {
         self.prompt = for_stderr(&self.prompt).into_owned();
         let turn = editor::turn().await;
@@ -93,7 +93,7 @@ impl Line {
             } else {
                 plain(&self.prompt)
             };
-            // After Ctrl-C nothing is answered: the signal ends what waits.
+            // After Ctrl-C, no result is sent: the signal ends whatever waits for it.
             if !matches!(typed, Ok(TypedLine::Interrupted)) {
                 let _ = answer.send(typed);
             }
@@ -111,12 +111,12 @@ impl Line {
     }
 }
 
-/// A line after a prompt.
+/// Reads a line after a prompt.
 pub(crate) async fn read(prompt: &str) -> Outcome<Option<String>> {
     Line::new(prompt).read().await
 }
 
-/// A line from where there is no terminal.
+/// Reads a line if there is no terminal.
 fn plain(prompt: &str) -> io::Result<TypedLine> {
     show(prompt);
     let mut bytes = Vec::new();
@@ -125,7 +125,7 @@ fn plain(prompt: &str) -> io::Result<TypedLine> {
         .take(MAX_LINE)
         .read_until(b'\n', &mut bytes)?;
     if bytes.is_empty() {
-        // The cursor is behind the prompt.
+        // The cursor is after the prompt.
         tell("");
         return Ok(TypedLine::End);
     }

@@ -1,4 +1,4 @@
-//! The message of a question, as it is shown: a server cannot write lines of ours with it.
+//! Shows the message of a question in a way in which a server cannot imitate our own lines.
 
 use turnbuckle_command_line::{
     control::{one_line, tell},
@@ -8,10 +8,10 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::show::rows;
 
-/// What is before each further row that a server wrote.
+/// The mark before each further row of a server's text.
 const MARK: &str = "  | ";
 
-/// Says who asks, and what.
+/// Shows which server asks, and its message.
 pub(super) fn show(server: &str, message: &str) {
     for row in shown(server, message) {
         tell(&row);
@@ -35,7 +35,7 @@ fn shown(server: &str, message: &str) -> Vec<String> {
         .collect()
 }
 
-/// A text of a server, with a mark before each row.
+/// A text of a server with a mark before each row.
 pub(super) fn quoted(text: &str) -> Vec<String> {
     let lines = lines(text);
     let rows = lines.iter().flat_map(|line| rows(line, MARK.len()));
@@ -72,7 +72,7 @@ mod tests {
             ]
         );
         assert!(shown("a", "")[0].ends_with("a asks: "));
-        // Padding moves nothing to the beginning of a row.
+        // Padding cannot move text to the beginning of a row.
         let padded = format!("Go{}? server `bank`", "_".repeat(500));
         let long = [shown("a", &padded), quoted(&padded)].concat();
         assert!(long.len() > 4, "{long:?}");

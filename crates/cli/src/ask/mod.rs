@@ -1,4 +1,4 @@
-//! What servers ask in the middle of a call: answered at the terminal, or ahead on the command
+//! Questions of servers in the middle of a call: answered at the terminal, or in advance on the command
 //! line.
 
 mod answerer;

@@ -1,4 +1,4 @@
-//! What commands can be told about the questions of servers.
+//! Command-line options about questions of servers.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -34,7 +34,7 @@ pub(crate) struct AskOptions {
 }
 
 impl AskOptions {
-    /// Nothing is answered ahead, and servers may work in these folders.
+    /// Options without prepared answers, with these folders as roots.
     pub(crate) fn with_roots(roots: Vec<PathBuf>) -> Self {
         Self {
             roots,
@@ -42,19 +42,19 @@ impl AskOptions {
         }
     }
 
-    /// Who answers.
+    /// The answerer for these options.
     pub(crate) fn answerer(&self) -> Outcome<Answerer> {
         Ok(Answerer {
             prepared: Prepared::read(&self.answers, self.file.as_deref())?,
             roots: self.folders()?,
             opens: self.open,
-            // The questions are written to stderr and answered on stdin.
+            // Questions are written to stderr and answered on stdin.
             is_attended: io::stdin().is_terminal() && io::stderr().is_terminal(),
         })
     }
 
-    /// What is offered to servers: everything but roots, which are offered if there are any. Servers
-    /// are notified when one of the folders is gone or is back.
+    /// The capabilities to declare to servers: all, and roots if there are any. Servers are notified when one of the
+    /// folders disappears or comes back.
     pub(crate) fn offer(&self) -> Outcome<Answers> {
         let answers = Answers::new()
             .forms_by_hand()

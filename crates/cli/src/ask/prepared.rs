@@ -1,4 +1,4 @@
-//! Answers given ahead: `--answer` and `--answers`.
+//! Answers given in advance: `--answer` and `--answers`.
 
 use std::{cell::RefCell, collections::BTreeSet, fs, path::Path};
 
@@ -17,15 +17,15 @@ use super::{
     form, sample,
 };
 
-/// Answers given ahead, by field, by question and field, or by question.
+/// Answers given in advance, by field, by question and field, or by question.
 #[derive(Debug, Default)]
 pub(super) struct Prepared {
     answers: Map<String, Value>,
-    /// The names of those that the command line gave.
+    /// The names of the answers on the command line.
     given: Vec<String>,
-    /// The answers that a question asked for.
+    /// The answers that some question asked for.
     asked: RefCell<BTreeSet<String>>,
-    /// Questions that were answered, each with its text.
+    /// The questions that were answered, each with its text.
     answered: RefCell<BTreeSet<String>>,
 }
 
@@ -64,7 +64,7 @@ impl Prepared {
         })
     }
 
-    /// Answers of the command line that no question asked for.
+    /// Answers on the command line that no question asked for.
     pub(super) fn unasked(&self) -> impl Iterator<Item = &str> {
         let given = self.given.iter().map(String::as_str);
         given.filter(|name| !self.asked.borrow().contains(*name))
@@ -76,9 +76,9 @@ impl Prepared {
         Some(found)
     }
 
-    /// The whole answer to a question, if everything it needs was given ahead.
+    /// The whole answer to a question, if all required parts were given in advance.
     pub(super) fn answer(&self, key: &str, ask: &InputRequest) -> Outcome<Option<InputResponse>> {
-        // An answer that the server does not take would otherwise be given without end.
+        // Otherwise an answer that the server rejects would be sent again and again.
         let is_new = self
             .answered
             .borrow_mut()
@@ -120,7 +120,7 @@ impl Prepared {
                         content.push((field.name.to_owned(), value));
                     }
                     Ok(TypedField::Nothing) => {}
-                    // What is needed is not taken for granted.
+                    // A required field without an answer: the user has to be asked.
                     _ if field.is_required => is_whole = false,
                     _ => {}
                 },
@@ -130,7 +130,7 @@ impl Prepared {
         Ok(whole.then(|| ElicitResult::accept(content).into()))
     }
 
-    /// An answer whose name is nearly that of a field is meant for the field, and would be left out.
+    /// Fails for an answer whose name is similar to that of a field: it is probably meant for the field.
     fn is_no_misspelling(&self, key: &str, asked: &ElicitRequestFormParams) -> Outcome {
         let names: Vec<&str> = form::fields(asked).map(|field| field.name).collect();
         let start = format!("{key}.");
@@ -150,7 +150,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// The answer to one field: under its question, under the question's whole name, or by itself.
+    /// The answer for one field: under its question and field, under the question's full name, or by its own name.
     pub(super) fn field(&self, key: &str, field: &Field<'_>) -> Outcome<Option<ElicitValue>> {
         let name = field.name;
         let found = self
@@ -171,7 +171,7 @@ impl Prepared {
             }
             other => other.to_string(),
         };
-        // Enter at a prompt may mean no; an answer that is written down says what it means.
+        // At a prompt, Enter may mean no; a prepared answer must say so explicitly.
         if text.trim().is_empty() && field.is_yes_or_no() {
             let said = format!("the answer to `{name}` is empty");
             return Err(

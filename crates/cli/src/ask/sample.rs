@@ -1,4 +1,4 @@
-//! A question to a model: shown whole, and answered by hand or refused.
+//! A sampling request: shown in full, and answered by hand or refused.
 
 use turnbuckle::protocol::{CreateMessageRequestParams, CreateMessageResult, StopReason};
 use turnbuckle_command_line::{
@@ -13,7 +13,7 @@ use super::line::Line;
 /// The name of the model if the user answers in place of a model.
 pub(super) const MODEL: &str = "human";
 
-/// Shows everything that was sent, and takes an answer of one or more lines, ended by an empty one.
+/// Shows the whole request, and reads an answer of one or more lines, ended by an empty line.
 pub(super) async fn ask(
     server: &str,
     request: &CreateMessageRequestParams,
@@ -32,7 +32,7 @@ pub(super) async fn ask(
     let mut answer: Vec<String> = Vec::new();
     loop {
         let line = Line::new("  > ");
-        // What was typed before the question was there is no answer to it.
+        // Text that was typed before the question was shown is not an answer to it.
         let line = if answer.is_empty() {
             line.not_typed_ahead()
         } else {
@@ -54,7 +54,7 @@ pub(super) async fn ask(
     Ok(result(answer.join("\n")))
 }
 
-/// What the person said in place of a model.
+/// The user's answer in place of a model's.
 pub(super) fn result(text: String) -> CreateMessageResult {
     CreateMessageResult::new(MODEL, turnbuckle::protocol::SamplingContent::text(text))
         .with_stop_reason(StopReason::EndTurn)

@@ -1,4 +1,4 @@
-//! A visit to a page, and folders as roots.
+//! Visits to pages, and folders as roots.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use turnbuckle_command_line::{
 
 use super::{field::yes_or_no, line::Line, message};
 
-/// Shows where the page is, and asks. It is opened only with `--open`, and only after a yes.
+/// Shows the URL of a page, and asks. The page is opened only with `--open`, and only after a yes.
 pub(crate) async fn ask(
     server: &str,
     visit: &ElicitRequestUrlParams,
@@ -50,14 +50,14 @@ pub(crate) async fn ask(
     Ok(ElicitResult::accept_visit())
 }
 
-/// Waits until the user says that they are done at a page. Keys that were pressed before do not say it.
+/// Waits until the user confirms being done at a page. Keys that were pressed before do not count.
 pub(crate) async fn ask_done(place: &str) -> Outcome {
     let prompt = format!("  Press Enter when you are done {place}. ");
     let line = Line::new(prompt).not_typed_ahead();
     line.read().await.map(drop)
 }
 
-/// Opens a page in the browser. Only web pages: a server must not start programs by their schemes.
+/// Opens a page in the browser. Only web pages are opened, because URLs with other schemes can start programs.
 fn open(url: &str) {
     if !(url.starts_with("https://") || url.starts_with("http://")) {
         tell("  only http and https are opened; open it yourself if you trust it");
@@ -70,7 +70,7 @@ fn open(url: &str) {
     }
 }
 
-/// A folder that was named on the command line, as a root.
+/// A folder from the command line, as a root.
 pub(crate) fn root(path: &Path) -> Outcome<Root> {
     let roots = Roots::folders([path]).map_err(Failed::usage)?;
     let root = roots.list().pop();

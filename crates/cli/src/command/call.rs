@@ -53,7 +53,7 @@ pub(crate) struct Call {
     pub(crate) request: Request,
 }
 
-/// What becomes of a result that breaks the tool's output schema.
+/// What to do with a result that breaks the tool's output schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OutputSchema {
     /// It is printed, and the command ends with code 4.
@@ -100,8 +100,8 @@ impl Call {
                 .as_ref()
                 .and_then(|it| it.task_support.clone());
             let may_be_one = matches!(support, Some(TaskSupport::Optional | TaskSupport::Required));
-            // tasks: in 2025-11-25 each tool says whether its calls may be tasks. Later the server
-            // decides when it is called.
+            // tasks: in 2025-11-25 each tool declares whether its calls may be tasks. In later revisions the server
+            // decides for each call.
             if !revision.is_modern() && !may_be_one {
                 let said = format!("calls of tool `{name}` cannot be tasks");
                 return Err(Failed::usage(said).hint("call it without `--task`"));
@@ -110,7 +110,7 @@ impl Call {
                 Started::Done(output) => self.tell_done(&output),
                 Started::Task(mut task) => {
                     if !revision.is_modern() && !self.is_seen_by_others(server, &task).await {
-                        // No command could ask for it.
+                        // No command could get the task's result.
                         let _ = task.cancel().await;
                         let said = "the server keeps a task with its session, and each command \
                                     has a session of its own";
@@ -161,7 +161,7 @@ impl Call {
         Ok(())
     }
 
-    /// Whether other sessions know a task. Some servers keep tasks with the session that they began in.
+    /// Whether other sessions can see a task. Some servers bind tasks to the session that started them.
     async fn is_seen_by_others(&self, server: &Server, task: &TaskHandle) -> bool {
         let options = &self.request.server.options;
         let Ok(target) = server.target(options) else {
@@ -183,7 +183,7 @@ impl Call {
         Ok(())
     }
 
-    /// A call that never became a task has its result already.
+    /// Reports a call that never became a task and so has its result already.
     fn tell_done(&self, output: &ToolOutput) -> Outcome {
         if self.request.json {
             return print_json(&**output);
@@ -202,16 +202,16 @@ impl Call {
     }
 }
 
-/// What becomes of a name that is nearly another.
+/// What to do with an argument whose name is similar to another.
 #[derive(Clone, Copy)]
 pub(crate) enum Misspelt {
-    /// Nothing is sent, unless `--send-anyway` is given.
+    /// It is an error, unless `--send-anyway` is given.
     Refused,
-    /// It is sent, with a word about it.
+    /// It is sent, with a warning.
     Sent,
 }
 
-/// The arguments as JSON that fits the schema, whose names are names that it has.
+/// The arguments as JSON that fits the schema and has only names that the schema has.
 pub(crate) fn arguments(
     tool: &Tool,
     words: &[String],
@@ -241,9 +241,9 @@ fn shape(tool: &Tool, schema: &Value) -> String {
     }
 }
 
-/// Arguments that the schema does not name are sent with a warning, because the schema allows them.
-/// A name that is close to another may be refused, because the argument that was meant would be
-/// silently left out.
+/// Checks the names of arguments. Names that are not in the schema are sent with a warning, because the schema allows
+/// them. A name that is similar to another may be refused, because otherwise the argument that was meant would
+/// silently be left out.
 pub(crate) fn known(of: &str, tree: &Tree, schema: &Value, misspelt: Misspelt) -> Outcome {
     for Unknown { name, nearest } in argument::unknown(tree, schema) {
         let meant = match (nearest, misspelt) {
@@ -271,7 +271,7 @@ pub(crate) fn find<'t>(server: &Server, tools: &'t [Tool], name: &str) -> Outcom
     })
 }
 
-/// Whether a call was answered with a task, which had the result later.
+/// Whether a result is a task, whose own result comes later.
 fn is_task(result: &RawValue) -> bool {
     let members = serde_json::from_str::<serde_json::Map<String, Value>>(result.get());
     members.is_ok_and(|members| {
@@ -279,7 +279,7 @@ fn is_task(result: &RawValue) -> bool {
     })
 }
 
-/// What does not fit the schema, all of it. A schema that cannot be used checks nothing.
+/// Every violation of the schema. If the schema cannot be used, nothing is checked.
 fn check(schema: &Value, json: &str) -> Result<(), String> {
     let (Ok(schema), Ok(value)) = (Schema::compile(schema), serde_json::from_str(json)) else {
         return Ok(());
@@ -290,7 +290,7 @@ fn check(schema: &Value, json: &str) -> Result<(), String> {
     })
 }
 
-/// How a result breaks the tool's output schema. A schema that cannot be used checks nothing.
+/// How a result violates the tool's output schema, if it does. If the schema cannot be used, nothing is checked.
 pub(crate) fn broken_output(tool: &Tool, result: &CallToolResult) -> Option<String> {
     let schema = Schema::compile(tool.output_schema.as_ref()?).ok()?;
     let Some(content) = &result.structured_content else {
@@ -302,7 +302,7 @@ pub(crate) fn broken_output(tool: &Tool, result: &CallToolResult) -> Option<Stri
     Some(problems.join("; "))
 }
 
-/// The problem, in words for the user who typed it.
+/// The violation in words for the user who typed the arguments.
 fn problem(violation: &Violation) -> String {
     if violation.keyword != Keyword::Required {
         return violation.to_string();

@@ -1,7 +1,7 @@
-//! Where the gateway keeps the tokens of its callers, and whose they are.
+//! The stores in which the gateway keeps the tokens of its callers, and the owners of these stores.
 //!
-//! A name in `[[gateway.keys]]` can be given to somebody else. So it is noted which keys the caller had
-//! when it signed in: a caller of the same name that has none of them does not get the tokens.
+//! A name in `[[gateway.keys]]` can be reassigned to another person. So the store records which keys the caller had
+//! when it signed in; a caller of the same name that has none of these keys does not get the tokens.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -17,36 +17,36 @@ use turnbuckle::{
     transport::http::client::BoxError,
 };
 
-/// How long an authorization server may take to take tokens of a former caller back. Nothing but the
-/// look-up of that caller's credentials waits for it.
+/// How long an authorization server may take to revoke the tokens of a former caller. Only the lookup of this caller's
+/// credentials waits for it.
 const REVOKED_WITHIN: Duration = Duration::from_secs(30);
 
-/// How the names of the stores begin.
+/// The prefix of the names of the stores.
 const PREFIX: &str = "gateway-";
 
 /// The digests of all keys of a caller, as an attribute of the [`Caller`].
 pub(crate) struct KeyDigests(pub(crate) Vec<[u8; 32]>);
 
-/// The place for the tokens of one caller for one server.
+/// The store for the tokens of one caller for one server.
 pub(crate) struct CallerTokens {
     name: String,
     owner: TokenOwner,
 }
 
-/// Whose tokens are in a store.
+/// The owner of the tokens in a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TokenOwner {
-    /// `None` where the gateway does not tell callers apart.
+    /// `None` if the gateway does not distinguish callers.
     pub(crate) caller: Option<String>,
     /// The name of the server.
     pub(crate) server: String,
     pub(crate) url: String,
-    /// What the keys of the caller can be recognised by.
+    /// Values by which the caller's keys can be recognized.
     keys: Vec<String>,
 }
 
 impl TokenOwner {
-    /// Whether this is the caller that another one was, as far as its keys tell.
+    /// Whether this is the same caller as an earlier one, judging by its keys.
     fn is_same_caller(&self, before: &Self) -> bool {
         let had_no_keys = self.keys.is_empty() && before.keys.is_empty();
         self.caller == before.caller
@@ -63,7 +63,7 @@ impl CallerTokens {
             caller: caller.id().map(str::to_owned),
             server: server.to_owned(),
             url: url.to_owned(),
-            // Of the digest of a digest, and for this store alone, so keys cannot be tried on it elsewhere.
+            // A digest of a digest, different for each store, so that keys cannot be guessed by comparing stores.
             keys: keys
                 .iter()
                 .map(|key| digest(&[name.as_bytes(), key]))
@@ -72,18 +72,18 @@ impl CallerTokens {
         Self { name, owner }
     }
 
-    /// A name that is unique to the caller and does not reveal it.
+    /// The store's name: unique to the caller, without revealing who it is.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether there is a store, of this caller or of another one.
+    /// Whether the store exists, whoever its owner is.
     pub(crate) fn exists(&self) -> bool {
         FileStore::exists(&self.name)
     }
 
-    /// The store, if it has tokens of this caller. Tokens of a former caller of the same name are given back
-    /// by this client and deleted. A store whose owner cannot be read is left alone: its keyring may be locked.
+    /// The store, if it has tokens of this caller. Tokens of a former caller of the same name are revoked
+    /// with this client and deleted. A store whose owner cannot be read is not touched: its keyring may be locked.
     pub(crate) async fn find(&self, client: &OAuth) -> Option<FileStore> {
         if !self.exists() {
             return None;
@@ -94,7 +94,7 @@ impl CallerTokens {
             return Some(store);
         }
         if self.owner.is_same_caller(&before) {
-            // Some of the keys are others. The tokens are good even if that cannot be noted.
+            // Some of the keys have changed. The tokens can be used even if that cannot be recorded.
             if let Err(error) = self.claim(&store).await {
                 tracing::warn!(%error, "the new keys of a caller could not be noted with its tokens");
             }
@@ -104,7 +104,7 @@ impl CallerTokens {
         None
     }
 
-    /// The store for a new sign-in, with this caller as its owner. `None` if there is a store whose owner
+    /// The store for a new sign-in, with this caller as its owner. `None` if a store exists whose owner
     /// cannot be read: [`replace`](Self::replace) it once the sign-in has succeeded.
     pub(crate) async fn open(&self, client: &OAuth) -> Result<Option<FileStore>, String> {
         if let Some(store) = self.find(client).await {
@@ -116,7 +116,7 @@ impl CallerTokens {
         self.create().await.map(Some)
     }
 
-    /// Puts the tokens of a sign-in in place of a store whose owner cannot be read.
+    /// Replaces a store whose owner cannot be read by the tokens of a sign-in.
     pub(crate) async fn replace(&self, signed_in: &MemoryStore) -> Result<(), String> {
         let said = |error: std::io::Error| error.to_string();
         self.store()?.delete().map_err(said)?;
@@ -142,7 +142,7 @@ impl CallerTokens {
     }
 }
 
-/// Gives tokens for a server back, and deletes them whether the authorization server takes them or not.
+/// Revokes the tokens for a server, and deletes them even if the authorization server does not revoke them.
 async fn delete(store: FileStore, client: &OAuth, url: &str) {
     let oauth = client.clone().store(store.clone());
     let _ = tokio::time::timeout(REVOKED_WITHIN, oauth.sign_out(url)).await;
@@ -171,7 +171,7 @@ pub(crate) async fn all() -> std::io::Result<Vec<(TokenOwner, FileStore)>> {
     Ok(all)
 }
 
-/// A store that nothing is removed from, so that tokens that could not be given back can be tried again.
+/// A store from which nothing is removed, so that revoking tokens can be tried again if it fails.
 pub(crate) struct UnchangedStore(pub(crate) FileStore);
 
 impl TokenStore for UnchangedStore {

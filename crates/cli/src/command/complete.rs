@@ -1,4 +1,4 @@
-//! `turnbuckle complete`: what a server suggests for an argument.
+//! `turnbuckle complete`: a server's suggestions for an argument.
 
 use clap::Args;
 use turnbuckle::protocol::{CompleteRequestParams, Reference};

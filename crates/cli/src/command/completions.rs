@@ -1,4 +1,4 @@
-//! `turnbuckle completions`: completion for shells, and what their scripts ask.
+//! `turnbuckle completions`: scripts for the completion of shells, and the command that these scripts call.
 
 use clap::{Args, ValueEnum};
 
@@ -30,10 +30,10 @@ enum Shell {
     Fish,
 }
 
-/// What the scripts ask: the words after the program's name, the last of which is being typed.
+/// The arguments of the scripts: the words after the program's name, up to the word that is being typed.
 #[derive(Args)]
 pub(crate) struct Suggest {
-    /// How many of the words are behind the one that is being typed.
+    /// How many of the words are after the one that is being typed.
     #[arg(long, default_value = "0")]
     behind: usize,
 
@@ -50,7 +50,7 @@ pub(crate) fn run(completions: &Completions) {
     print(script.trim_end());
 }
 
-/// One candidate a line, with a tab before what is said of it; `:files` for names of files.
+/// Prints one candidate in each line, with its description after a tab, or `:files` for file names.
 pub(crate) fn suggest(program: &clap::Command, asked: &Suggest) {
     let typed = asked.words.len().saturating_sub(asked.behind);
     let (typed, behind) = asked.words.split_at(typed);
@@ -62,7 +62,7 @@ pub(crate) fn suggest(program: &clap::Command, asked: &Suggest) {
         Suggestions::These(candidates) => candidates,
     };
     for candidate in candidates {
-        // A server's words are data, and must not become two lines or a command of the terminal.
+        // Text from a server must not become two lines or control the terminal.
         let clean = |text: &str| text.replace(char::is_control, " ");
         let (text, about) = (&candidate.text, clean(&candidate.about));
         if text.contains(char::is_control) {

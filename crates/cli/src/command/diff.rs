@@ -1,4 +1,4 @@
-//! `turnbuckle diff`: what changed for a caller.
+//! `turnbuckle diff`: changes between two servers or recordings that matter to callers.
 
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ pub(crate) fn run(diff: &Diff) -> Outcome {
     };
     let mut programs = diff.server.options.clone();
     if old.is_remote() || new.is_remote() {
-        // Headers are for the side that takes some.
+        // Headers are only for a side that is reached over HTTP.
         programs.headers.clear();
     }
     let (old, new) = (diff.look(&old, &programs)?, diff.look(&new, &programs)?);
@@ -71,7 +71,7 @@ pub(crate) fn run(diff: &Diff) -> Outcome {
     diff.tell(&diff::between(&old, &new))
 }
 
-/// What is compared.
+/// One side of the comparison.
 enum Side {
     Recorded(PathBuf),
     Live(Box<Server>),
@@ -132,7 +132,7 @@ impl Diff {
     }
 }
 
-/// Asks a server for all that it offers.
+/// Asks a server for everything that it offers.
 fn live(server: &Server, options: &Options) -> Outcome<Snapshot> {
     let work = async |session: Session| {
         let connection = &session.connection;

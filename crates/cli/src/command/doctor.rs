@@ -1,4 +1,4 @@
-//! `turnbuckle doctor`: what is wrong with a server, by which rule, and what to do about it.
+//! `turnbuckle doctor`: the problems of a server, with the violated rule and the fix.
 
 use std::{path::PathBuf, pin::pin};
 

@@ -82,7 +82,7 @@ fn find<'p>(server: &Server, prompts: &'p [Prompt], name: &str) -> Outcome<&'p P
         })
 }
 
-/// The arguments of a prompt are texts.
+/// The arguments of a prompt, which are all strings.
 fn arguments(prompt: &Prompt, words: &[String]) -> Outcome<Value> {
     let named = prompt.arguments.iter().flatten();
     let schema = named

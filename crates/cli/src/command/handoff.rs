@@ -1,7 +1,7 @@
-//! Handing a URL with a key in it to the browser.
+//! Passes a URL with a key to the browser.
 //!
-//! Arguments of programs can be read by every user of a machine. The browser is given the name of a
-//! file that only this user can read, and the file leads on to the URL.
+//! Every user of a machine can read the arguments of programs. So the browser gets the name of a file that only
+//! this user can read, and the file redirects to the URL.
 
 use std::{
     env, fs,
@@ -12,11 +12,11 @@ use std::{
 use turnbuckle::auth::client::open_in_browser;
 use turnbuckle_command_line::private;
 
-/// The file, in a folder of its own. Both go with this.
+/// The file, in a folder of its own. Both are removed when this is dropped.
 pub(super) struct Handoff(PathBuf);
 
 impl Handoff {
-    /// Opens a URL in the browser; `None` if there is no browser, or no place for the file.
+    /// Opens a URL in the browser; `None` if there is no browser, or no folder for the file.
     pub(super) fn open(url: &str) -> Option<Self> {
         let handoff = Self::write(url).ok()?;
         open_in_browser(&handoff.address()?).ok()?;
@@ -49,14 +49,14 @@ impl Drop for Handoff {
     }
 }
 
-/// The user's own folder for what ends with the session, or the one for temporary files.
+/// The user's own folder for files that are removed when the user logs out, or else the temporary folder.
 fn place() -> PathBuf {
     let own = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let own = own.filter(|path| path.is_absolute() && Path::is_dir(path));
     own.unwrap_or_else(env::temp_dir)
 }
 
-/// A page that leads on at once. The URL has letters, digits and signs that HTML leaves alone.
+/// A page that redirects at once. The URL contains only characters that need no escaping in HTML.
 fn page(url: &str) -> String {
     format!(
         "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\

@@ -1,4 +1,4 @@
-//! `turnbuckle inspect`: the page, connected.
+//! `turnbuckle inspect`: serves the inspector page.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -53,14 +53,14 @@ pub(crate) struct Inspect {
 pub(crate) fn run(inspect: &Inspect) -> Outcome {
     let runtime = runtime::build(&mut tokio::runtime::Builder::new_multi_thread())?;
     let outcome = runtime.block_on(inspect.serve());
-    // The result is there, but a name lookup may still block a thread.
+    // The command is done, but a name lookup may still block a thread.
     runtime.shutdown_timeout(Duration::from_millis(100));
     outcome
 }
 
 impl Inspect {
     async fn serve(&self) -> Outcome {
-        // Signals are heard from the start, so that stopping it while it begins works too.
+        // Signals are handled from the start, so that the command can also be stopped while it starts.
         let stop = stop_signal();
         let inspector = Inspector::new(self.server.options.clone());
         let site = Site::open(inspector.clone(), self.port).await;
@@ -77,7 +77,7 @@ impl Inspect {
         }
         let url = site.url();
         print(&url);
-        // It is there until the end: a browser may take its time.
+        // The file is kept until the end: a browser may take its time.
         let handoff = if self.no_open {
             None
         } else {
@@ -90,7 +90,7 @@ impl Inspect {
         Ok(())
     }
 
-    /// Adds what was named, and connects; then adds what the config files have.
+    /// Adds the named servers and connects to them; then adds those of the config files.
     fn add_servers(&self, inspector: &std::sync::Arc<Inspector>) -> Outcome {
         let mut connected = Vec::new();
         if !self.server.command.is_empty() {

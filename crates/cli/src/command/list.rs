@@ -1,4 +1,4 @@
-//! `turnbuckle list`: what a server offers, as signatures.
+//! `turnbuckle list`: the tools, prompts and resources of a server, as signatures.
 
 use std::{path::PathBuf, time::Instant};
 
@@ -47,10 +47,10 @@ pub(crate) struct List {
     server: ServerArguments,
 }
 
-/// What can be asked for by its kind.
+/// The kinds that can be listed separately.
 const KINDS: [&str; 3] = ["tools", "prompts", "resources"];
 
-/// How many parameters of a tool are shown; `--json` has all.
+/// How many parameters of a tool are shown; `--json` shows all.
 const MAX_PARAMETERS: usize = 4;
 
 pub(crate) fn run(list: &List) -> Outcome {
@@ -93,16 +93,16 @@ pub(crate) fn run(list: &List) -> Outcome {
             offer.table().lines().iter().for_each(|line| print(line));
             print(&Style::Dim.out(&format!("{} in {}", offer.counts(), elapsed(took))));
         }
-        // What could be read is printed; that something is missing is an error all the same.
+        // The part that could be read is printed, but a missing part is an error all the same.
         missing.map_or(Ok(()), Err)
     };
-    // Some servers offer tools only to clients that can answer what the tools ask.
+    // Some servers only offer tools to clients that can answer the questions of these tools.
     let asks = AskOptions::with_roots(list.roots.clone());
     let options = &list.server.options;
     block_on(session::with(options, Some(&asks), &server, work))
 }
 
-/// Nothing is listed: it was not meant to be nothing.
+/// The error if nothing is listed.
 fn nothing(server: &Server, wanted: &str, near: Option<String>) -> Failed {
     let name = &server.name;
     let failed = Failed::usage(format!("nothing of server `{name}` begins with `{wanted}`"));
@@ -120,7 +120,7 @@ fn title(target: &Server, connection: &Connection) -> String {
         title = format!("{title}  {called} {}", info.version);
     }
     let title = format!("{title} · {}", server.revision());
-    // A query may be a secret, and a server that is called by its URL was named already.
+    // A query may be a secret, and a server whose name is its URL is not repeated.
     let place = servers::line(&target.shown);
     let place = place.split('?').next().unwrap_or_default();
     if target.name.split('?').next() == Some(place) {
@@ -130,7 +130,7 @@ fn title(target: &Server, connection: &Connection) -> String {
 }
 
 impl Offer {
-    /// Keeps one kind.
+    /// Keeps only one kind.
     fn keep_kind(&mut self, kind: &str) {
         if kind != "tools" {
             self.tools.clear();
@@ -144,7 +144,7 @@ impl Offer {
         }
     }
 
-    /// Keeps what begins so. If that is nothing, what was probably meant.
+    /// Keeps entries that begin with `start`. If there are none, returns the name that was probably meant.
     fn keep_start(&mut self, start: &str) -> Result<(), Option<String>> {
         let near = nearest_name(start, KINDS.into_iter().chain(self.names()));
         let near = near.map(str::to_owned);
@@ -236,7 +236,7 @@ impl Offer {
     }
 }
 
-/// What a caller should know before calling.
+/// Marks for properties that a caller should know before calling.
 fn marks(tool: &Tool) -> &'static str {
     let annotations = tool.annotations.as_ref();
     let is_read_only = annotations.and_then(|hints| hints.read_only_hint) == Some(true);
@@ -264,8 +264,8 @@ fn prompt_signature(prompt: &Prompt) -> String {
     )
 }
 
-/// What is said of an entry beside what it is called by: its description, or else its name for
-/// people, if that says more.
+/// The text beside an entry: its description, or else its title, unless that only repeats the
+/// name.
 fn about(entry: &impl Named, called: &str, description: Option<&str>) -> String {
     let name = Some(entry.display_name()).filter(|name| *name != called);
     description
@@ -274,7 +274,7 @@ fn about(entry: &impl Named, called: &str, description: Option<&str>) -> String 
         .unwrap_or_default()
 }
 
-/// The text up to the first blank line, in one line. A mark tells that there is more.
+/// The text up to the first blank line, as one line, with a mark if there is more.
 fn first_paragraph(text: &str) -> String {
     let mut lines = text.trim().lines();
     let first = lines.by_ref().map(str::trim);

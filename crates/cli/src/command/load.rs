@@ -1,4 +1,4 @@
-//! `turnbuckle load`: many calls, and how long they take.
+//! `turnbuckle load`: makes many calls, and measures how long they take.
 
 use std::{
     cell::{Cell, RefCell},
@@ -111,7 +111,7 @@ impl Load {
         )]
         let rate = (times.len() as f64 / took.as_secs_f64()).round();
         if self.json {
-            // Where no call succeeded there is no time to tell.
+            // If no call succeeded, there is no time to report.
             let ms = |time: Duration| (!times.is_empty()).then_some(time.as_secs_f64() * 1000.0);
             let mut told = json!({
                 "calls": times.len() + failures, "errors": failures, "perSecond": rate,
@@ -153,7 +153,7 @@ fn count(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Calls that failed: how many, and what was wrong with the first.
+/// Failed calls: how many, and the error of the first.
 #[derive(Default)]
 struct Errors {
     count: Cell<usize>,
@@ -170,7 +170,7 @@ impl Errors {
     }
 }
 
-/// Memory is reserved for this many times.
+/// Memory is reserved for this many durations.
 const MAX_TIMES: usize = 100_000;
 
 /// The time within which this percentage of the calls ended.

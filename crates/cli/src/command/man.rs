@@ -1,4 +1,4 @@
-//! `turnbuckle man`: the manual.
+//! `turnbuckle man`: prints the manual.
 
 use std::path::PathBuf;
 

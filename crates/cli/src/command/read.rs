@@ -71,7 +71,7 @@ impl Read {
     }
 }
 
-/// The URI that a template gives with these values.
+/// Expands a template with these values.
 fn expanded(template: &str, values: &[String]) -> Outcome<String> {
     let failed = |problem: String| Failed::usage(format!("`{template}`: {problem}"));
     let parsed = Template::parse(template).map_err(|error| failed(error.to_string()))?;
@@ -102,7 +102,7 @@ fn expanded(template: &str, values: &[String]) -> Outcome<String> {
     expanded.map_err(|error| failed(error.to_string()))
 }
 
-/// Whether a URI makes sense without this variable: it is a parameter of the query.
+/// Whether a variable may be left out, because it is a parameter of the query.
 fn is_optional(template: &str, variable: &str) -> bool {
     let expressions = template.split('{').skip(1);
     let names = expressions.filter_map(|it| it.strip_prefix(['?', '&', ';'])?.split('}').next());
@@ -111,7 +111,7 @@ fn is_optional(template: &str, variable: &str) -> bool {
     names.any(|name| name == variable)
 }
 
-/// A URI that is nearly one that there is was misspelt.
+/// Adds a suggestion to the error if the URI is similar to one that the server lists.
 async fn suggest(server: &Server, session: &Session, uri: &str, failed: Failed) -> Failed {
     if failed.code != Code::Protocol {
         return failed;
@@ -143,7 +143,7 @@ fn write_raw(contents: &ResourceContents) -> Outcome {
         }
         other => serde_json::to_writer(&mut out, other).map_err(Into::into),
     };
-    // A reader that has gone away has seen enough.
+    // If the reader has closed stdout, it needs no more output.
     drop(written);
     Ok(())
 }

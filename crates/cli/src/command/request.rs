@@ -1,4 +1,4 @@
-//! What `call`, `read` and `get` are told alike.
+//! The options that `call`, `read` and `get` have in common.
 
 use std::future::Future;
 
@@ -33,7 +33,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Connects, and does the work.
+    /// Connects and runs `work`.
     pub(super) fn run<F>(&self, server: &Server, work: impl FnOnce(Session) -> F) -> Outcome
     where
         F: Future<Output = Outcome>,

@@ -81,14 +81,14 @@ fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Failed {
 
 async fn serve_demo(serve: &Serve, server: Server) -> Outcome {
     if serve.stdio {
-        // Handled even though the default would do: the first process of a container gets no
-        // signal that it does not handle.
+        // SIGTERM is handled even though its default would end the program: the first process of a container only
+        // gets signals that it handles.
         let live = server.build().map_err(failed)?;
         let served = tokio::select! {
             ended = live.serve(Stdio) => ended,
             () = stop_signal() => Ok(()),
         };
-        // Tasks that run are told of.
+        // Clients are told that running tasks end.
         live.shutdown().await;
         return served.map_err(failed);
     }
@@ -117,7 +117,7 @@ impl Serve {
     }
 }
 
-/// Serves at an address, with the page beside it if only this machine can reach it.
+/// Serves at an address, with the inspector page if only this machine can reach it.
 async fn serve_address(serve: &Serve, server: Server) -> Outcome {
     // Registered first, so that a signal during the start is not missed.
     let stop = stop_signal();
@@ -144,7 +144,7 @@ async fn serve_address(serve: &Serve, server: Server) -> Outcome {
     let site = site.map_err(failed)?;
     announce_address(address, Some(&site.url()));
     site.serve(stop).await;
-    // Tasks that run are told of, and the other replicas know that this one is gone.
+    // Clients are told that running tasks end, and the other replicas that this one has left.
     live.shutdown().await;
     Ok(())
 }

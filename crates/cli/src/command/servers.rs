@@ -1,4 +1,4 @@
-//! `turnbuckle servers`: what the config files on this machine name.
+//! `turnbuckle servers`: lists the servers in the config files on this machine.
 
 use std::{
     collections::BTreeMap,
@@ -95,7 +95,7 @@ pub(crate) fn run(servers: &Servers) -> Outcome {
     Ok(())
 }
 
-/// Whether the servers of a file may be used without a question.
+/// Whether the servers of a file may be used without asking the user.
 fn is_trusted(place: &Place) -> bool {
     place.owner != PlaceOwner::Project || trust::is_trusted(&place.path)
 }
@@ -125,10 +125,10 @@ fn table(entries: &[Entry], hidden: &Hidden) -> Table {
     table
 }
 
-/// The entries that commands take, of names that several entries have.
+/// For names with several entries, the entries that commands use.
 struct Hidden {
     taken: BTreeMap<String, Entry>,
-    /// The entries that count in this folder, by file and scope.
+    /// The entries that are used in this folder, by file and scope.
     counted: Vec<Entry>,
 }
 
@@ -146,14 +146,14 @@ impl Hidden {
         }
     }
 
-    /// The file with the entry that is taken in place of this one.
+    /// The file with the entry that is used instead of this one.
     fn by(&self, entry: &Entry) -> Option<&Path> {
         let is_counted = self.counted.iter().any(|other| is_same(other, entry));
         let taken = self.taken.get(&entry.name).filter(|_| is_counted)?;
         (!is_same(taken, entry)).then_some(taken.file.as_path())
     }
 
-    /// An entry for programs.
+    /// An entry as JSON.
     fn described(&self, entry: &Entry) -> serde_json::Value {
         let mut described = described(entry);
         if let Some(file) = self.by(entry) {
@@ -167,7 +167,7 @@ fn is_same(one: &Entry, other: &Entry) -> bool {
     (&one.file, &one.name, &one.scope) == (&other.file, &other.name, &other.scope)
 }
 
-/// What is wrong with a launch, as far as can be told without starting it.
+/// What a launch lacks, as far as this is known without starting it.
 fn missing(launch: &Launch) -> Option<String> {
     let Launch::Command {
         program, folder, ..
@@ -179,8 +179,8 @@ fn missing(launch: &Launch) -> Option<String> {
     (!is_there).then(|| format!("there is no program `{program}`"))
 }
 
-/// What is started or connected to, as it may be shown. Values of variables and headers are secrets:
-/// not shown.
+/// The launch in a form that may be shown: the values of variables and headers are secrets and are not
+/// shown.
 pub(super) fn line(launch: &Launch) -> String {
     match launch {
         Launch::Command {

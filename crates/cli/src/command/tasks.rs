@@ -1,4 +1,4 @@
-//! `turnbuckle tasks`: the tasks of a server.
+//! `turnbuckle tasks`: manages the tasks of a server.
 
 use clap::Args;
 use serde_json::{Value, json, value::RawValue};
@@ -113,7 +113,7 @@ impl Tasks {
         }
     }
 
-    /// Waits for the result, and answers what the task asks.
+    /// Waits for the result, and answers the task's questions.
     async fn result(&self, session: &Session, task: &mut TaskHandle) -> Outcome<ToolOutput> {
         let answerer = self.asks.answerer()?;
         loop {

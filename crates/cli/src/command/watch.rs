@@ -1,4 +1,4 @@
-//! `turnbuckle watch`: what changes at a server, and what it logs, as it happens.
+//! `turnbuckle watch`: shows changes at a server and its log messages as they arrive.
 
 use clap::Args;
 use serde::Deserialize as _;
@@ -45,7 +45,7 @@ pub(crate) struct Watch {
 
 pub(crate) fn run(watch: &Watch) -> Outcome {
     let (server, uris) = watch.server.split(&watch.words)?;
-    // Log messages are among what is printed here.
+    // Log messages are part of the printed data.
     let options = Options {
         log: None,
         ..watch.server.options.clone()
@@ -65,13 +65,13 @@ impl Watch {
     async fn on(&self, session: &Session, uris: &[String]) -> Outcome {
         let connection = &session.connection;
         let mut logs = connection.logs();
-        // A server that keeps no log is watched all the same.
+        // A server without logging can be watched all the same.
         let level = self.server.options.log.unwrap_or(LoggingLevel::Info);
         let _ = connection.set_log_level(level).await;
         let wish = uris.iter().fold(Listen::lists(), Listen::resource);
         let mut changes = match connection.listen(wish).await {
             Ok(changes) => Some(changes),
-            // A server that tells of no changes may still keep a log.
+            // A server that does not report changes may still send log messages.
             Err(CallError::NotOffered { .. }) if uris.is_empty() && keeps_log(connection) => None,
             Err(CallError::NotOffered { .. }) => {
                 let said = "the server sends no updates and no log messages";
@@ -100,14 +100,14 @@ impl Watch {
                     None => return Err(Failed::new(Code::Connect, "the server ended")),
                 },
                 log = logs.next() => match log {
-                    // Some servers send what was not asked for.
+                    // Some servers send messages below the requested level.
                     Some(Logged::Message(message)) if message.level < level => continue,
                     Some(log) => self.log(&log),
                     None => return Err(Failed::new(Code::Connect, "the server ended")),
                 },
             };
             print(&line);
-            // Stop printing when the reader has gone away.
+            // Stops printing when the reader has closed stdout.
             all_printed()?;
             printed += 1;
         }
@@ -121,7 +121,7 @@ impl Watch {
             Change::ResourcesChanged => list("resources"),
             Change::ResourceUpdated { uri, params, .. } => {
                 let mut value = json!({"change": "resource", "uri": &**uri});
-                // Some servers say more, such as a title.
+                // Some servers add members, such as a title.
                 if let Ok(said) = ResourceUpdatedNotificationParams::deserialize(&**params)
                     && !said.other.is_empty()
                 {
@@ -167,13 +167,13 @@ impl Watch {
     }
 }
 
-/// Whether the server says that it keeps a log.
+/// Whether the server declares the logging capability.
 fn keeps_log(connection: &Connection) -> bool {
     let capabilities = connection.server().capabilities();
     capabilities.is_some_and(|it| it.logging.is_some())
 }
 
-/// The next change; none ever comes if the server tells of none.
+/// The next change. Never ready if the server does not report changes.
 async fn next(changes: &mut Option<ChangeStream>) -> Option<Result<Change, CallError>> {
     match changes {
         Some(changes) => changes.next().await,

@@ -1,10 +1,10 @@
-//! Pages for the repository.
+//! Manual pages in Markdown, for the repository.
 
 use std::fmt::Write as _;
 
 use clap::{Arg, Command, builder::StyledStr};
 
-/// The page that leads to all others.
+/// The page with links to all others.
 pub(super) fn index<'c>(program: &Command, commands: impl Iterator<Item = &'c Command>) -> String {
     let mut text = String::from("# The command line\n\n");
     text.push_str(&paragraphs(program));
@@ -48,7 +48,7 @@ fn options(text: &mut String, command: &Command) {
             headings.push(heading(one));
         }
     }
-    // As in the help: what is specific to the command comes first.
+    // As in the help, the headings that are specific to the command come first.
     headings.sort_by_key(|heading| !matches!(*heading, "Arguments" | "Options"));
     for title in headings {
         line(text, &format!("\n## {title}\n"));
@@ -88,7 +88,7 @@ fn shown(one: &Arg) -> String {
     shown
 }
 
-/// The default and the choices.
+/// The default and the possible values.
 fn details(one: &Arg) -> String {
     let mut details = String::new();
     if !one.get_action().takes_values() {

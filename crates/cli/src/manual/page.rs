@@ -1,4 +1,4 @@
-//! The page of a command, in the format that is asked for.
+//! The manual page of a command, in the requested format.
 
 use std::{fs, io, path::Path};
 
@@ -12,12 +12,12 @@ pub(crate) struct Page {
     pub(crate) text: String,
 }
 
-/// What pages are written in.
+/// The format of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// For `man`.
+    /// roff, for `man`.
     Roff,
-    /// For the repository.
+    /// Markdown, for the repository.
     Markdown,
 }
 

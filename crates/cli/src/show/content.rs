@@ -1,4 +1,4 @@
-//! Blocks of content: text as it is, everything else by what it is.
+//! Content blocks as text: texts unchanged, everything else described.
 
 use std::io::{self, IsTerminal as _};
 
@@ -7,9 +7,9 @@ use turnbuckle_command_line::{argument::Tree, control::for_stdout};
 
 use super::Media;
 
-/// What a tool gave: its content, or the structured content where there is no text besides it.
+/// The result of a tool as text: its content, or the structured content if there is no text besides it.
 ///
-/// A program gets the text as it was sent. A person gets the structured content laid out where the
+/// Programs get the text unchanged. People see the structured content formatted if the
 /// text is the same JSON.
 pub(crate) fn tool_result(result: &CallToolResult, media: &Media) -> String {
     let has_text = |block: &ContentBlock| matches!(block, ContentBlock::Text(_));
@@ -46,7 +46,7 @@ fn joined<'b>(blocks: impl Iterator<Item = &'b ContentBlock>, media: &Media) -> 
     shown.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a block is the structured content once more, as text for clients that know no other.
+/// Whether a block repeats the structured content as text, for clients that do not support it.
 fn says(block: &ContentBlock, structured: &Tree) -> bool {
     match block {
         ContentBlock::Text(text) => Tree::parse(&text.text).is_ok_and(|tree| tree == *structured),
@@ -54,7 +54,7 @@ fn says(block: &ContentBlock, structured: &Tree) -> bool {
     }
 }
 
-/// One block.
+/// One content block.
 pub(crate) fn block(block: &ContentBlock, media: &Media) -> String {
     match block {
         ContentBlock::Text(text) => for_stdout(&text.text).into_owned(),
@@ -71,7 +71,7 @@ pub(crate) fn block(block: &ContentBlock, media: &Media) -> String {
     }
 }
 
-/// What a resource holds.
+/// The contents of a resource.
 pub(crate) fn contents(contents: &ResourceContents, media: &Media) -> String {
     match contents {
         ResourceContents::Text(text) => for_stdout(&text.text).into_owned(),

@@ -1,4 +1,4 @@
-//! Pictures and sounds: shown where the terminal can, otherwise saved and named.
+//! Images and sounds: shown if the terminal supports it, otherwise saved to a file whose name is printed.
 
 use std::fmt::Write as _;
 use std::{
@@ -14,30 +14,30 @@ use turnbuckle_command_line::{control::for_stdout, private, style::bytes};
 
 use super::print::not_saved;
 
-/// What to do with pictures and sounds.
+/// What to do with images and sounds.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Media {
     /// Save pictures, sounds and other bytes in this folder; otherwise in a temporary one.
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
 
-    /// The temporary one, once it is made.
+    /// The temporary folder, once it is created.
     #[arg(skip)]
     temporary: OnceLock<PathBuf>,
 }
 
-/// How a terminal shows pictures.
+/// The protocol with which a terminal shows images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Inline {
     Kitty,
     Iterm,
 }
 
-/// The most characters that one piece of a picture may have, in the protocol of kitty.
+/// The most characters in one chunk of an image, in kitty's protocol.
 const KITTY_CHUNK: usize = 4096;
 
 impl Media {
-    /// One piece of media as a line of text, with the picture before it where it can be seen.
+    /// One image or sound as a line of text, with the image before it if the terminal can show it.
     pub(crate) fn shown(&self, what: &str, mime_type: &str, base64: &str) -> String {
         let mime_type = &*for_stdout(mime_type);
         let Ok(content) = BASE64_STANDARD.decode(base64) else {
@@ -63,7 +63,7 @@ impl Media {
         }
     }
 
-    /// Writes it under a name that is not taken.
+    /// Writes it to a file with an unused name.
     fn write(&self, what: &str, mime_type: &str, content: &[u8]) -> io::Result<PathBuf> {
         let folder = match (&self.save, self.temporary.get()) {
             (Some(folder), _) => {
@@ -94,7 +94,7 @@ impl Media {
 /// How many files of a kind are written to one folder.
 const MAX_FILES: usize = 10_000;
 
-/// The end of a file's name, from a type that a server made up.
+/// The file ending for a media type, which a server may have made up.
 fn extension(mime_type: &str) -> String {
     let kind = mime_type.split(';').next().unwrap_or_default();
     let kind = kind.rsplit('/').next().unwrap_or_default();
@@ -111,7 +111,7 @@ fn extension(mime_type: &str) -> String {
     }
 }
 
-/// What the terminal says that it can. Programs get no pictures.
+/// The protocol that the terminal announces. Programs get no images.
 fn inline() -> Option<Inline> {
     if !io::stdout().is_terminal() {
         return None;

@@ -1,4 +1,4 @@
-//! Results, as a person reads them on a terminal.
+//! Results as people read them at a terminal.
 
 mod content;
 mod media;

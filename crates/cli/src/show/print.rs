@@ -1,4 +1,4 @@
-//! Data on stdout.
+//! Prints data on stdout.
 
 use std::{
     io::{self, Write as _},
@@ -12,10 +12,10 @@ use turnbuckle_command_line::{
     failure::{Code, Failed, Outcome},
 };
 
-/// Why something was not printed, if something was not.
+/// The first error of printing, if there was one.
 static LOST: Mutex<Option<io::Error>> = Mutex::new(None);
 
-/// Why a picture, a sound or a file was not saved, if one was not.
+/// The first error of saving an image, a sound or a file, if there was one.
 static NOT_SAVED: Mutex<Option<io::Error>> = Mutex::new(None);
 
 /// Whether anything was printed.
@@ -26,20 +26,20 @@ pub(crate) fn has_printed() -> bool {
     HAS_PRINTED.load(Ordering::Relaxed)
 }
 
-/// Prints data as JSON: one line for programs.
+/// Prints data as JSON, in one line for programs.
 pub(crate) fn print_json(value: &impl Serialize) -> Outcome {
     let json = serde_json::to_string(value).map_err(|error| Failed::new(Code::Protocol, error))?;
     print(&json);
     Ok(())
 }
 
-/// Prints a line of data; at a terminal, it commands nothing. What cannot be printed is told by
-/// [`all_printed`].
+/// Prints a line of data, without control sequences if stdout is a terminal. [`all_printed`] reports an
+/// error.
 pub(crate) fn print(line: &str) {
     print_shown(&for_stdout(line));
 }
 
-/// Prints what was made for showing, which may be a picture.
+/// Prints text with our own control sequences, such as an image.
 pub(crate) fn print_shown(line: &str) {
     HAS_PRINTED.store(true, Ordering::Relaxed);
     let mut out = io::stdout().lock();
@@ -48,12 +48,12 @@ pub(crate) fn print_shown(line: &str) {
     }
 }
 
-/// Remembers that something could not be saved, for [`all_printed`].
+/// Records that something could not be saved, for [`all_printed`].
 pub(super) fn not_saved(error: io::Error) {
     NOT_SAVED.lock().get_or_insert(error);
 }
 
-/// Fails if something was not printed or not saved: the disk is full, or the reader has gone away.
+/// Fails if something could not be printed or saved: the disk is full, or the reader has closed stdout.
 pub(crate) fn all_printed() -> Outcome {
     let flushed = io::stdout().lock().flush();
     printed(LOST.lock().take().or(flushed.err()))?;
@@ -67,7 +67,7 @@ pub(crate) fn all_printed() -> Outcome {
     }
 }
 
-/// The end of a command that printed nothing but help.
+/// The result of a command that only printed help.
 pub(crate) fn help_printed(outcome: io::Result<()>) -> Outcome {
     printed(outcome.and_then(|()| io::stdout().lock().flush()).err())
 }

@@ -1,4 +1,4 @@
-//! One line on stderr while a call runs, gone at its end.
+//! A progress line on stderr while a call runs, removed at its end.
 
 use std::{
     cell::Cell,
@@ -17,10 +17,10 @@ use turnbuckle_command_line::{
 /// The width of the bar, in characters.
 const BAR: usize = 16;
 
-/// The longest message that is shown, in characters: the line must not wrap, or it could not go.
+/// The longest message that is shown, in characters: a line that wraps could not be removed.
 const MAX_MESSAGE: usize = 40;
 
-/// One line of progress. Nothing is shown to programs.
+/// A progress line. Nothing is shown if stderr is not a terminal.
 pub(crate) struct ProgressLine {
     started: Instant,
     is_wanted: bool,
@@ -50,7 +50,7 @@ impl ProgressLine {
         self.mark(true);
     }
 
-    /// Takes the line away, if there is one.
+    /// Removes the line, if there is one.
     pub(crate) fn clear(&self) {
         if self.mark(false) {
             show("\r\x1b[2K");
@@ -63,7 +63,7 @@ impl ProgressLine {
     }
 }
 
-/// An interrupted call leaves no line behind either.
+/// Removes the line of an interrupted call too.
 impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.clear();

@@ -1,25 +1,25 @@
-//! Text of others in rows that fit into the terminal.
+//! Text of others, cut into rows that fit into the terminal.
 //!
-//! A terminal wraps a line that is too long and goes on at the beginning of the next row. A server that
-//! pads its text could make a row there that looks like one of ours.
+//! A terminal wraps a line that is too long, and continues it at the beginning of the next row. By padding its text, a
+//! server could write a row there that looks like one of ours.
 
 use turnbuckle_command_line::{control::is_order, style::columns};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// 80 columns, if the terminal does not say how many it has.
+/// The assumed width of the terminal, if it is unknown.
 const COLUMNS: usize = 80;
 
-/// 20 columns of text at least. A terminal that is narrower wraps the rows by itself.
+/// The least number of columns for text. A narrower terminal wraps the rows itself.
 const MIN_ROOM: usize = 20;
 
-/// Cuts one line into rows. `taken` columns of each are left for what is printed before it.
+/// Cuts one line into rows. In each row, `taken` columns are left for the text before it.
 pub(crate) fn rows(line: &str, taken: usize) -> Vec<&str> {
     let room = columns().unwrap_or(COLUMNS).saturating_sub(taken);
     rows_within(line, room.max(MIN_ROOM))
 }
 
-/// The columns that a text has at a terminal, where orders are replaced by a picture of one column
-/// and a tab has eight at the most.
+/// The width of a text at a terminal, in columns. Each control character is replaced by a symbol of one column,
+/// and a tab takes at most eight.
 pub(super) fn width(text: &str) -> usize {
     let is_special = |letter: char| letter == '\t' || is_order(letter);
     if !text.contains(is_special) {
@@ -39,7 +39,7 @@ pub(super) fn letter_width(letter: char) -> usize {
     }
 }
 
-/// Columns between two stops of a tab.
+/// The columns between two tab stops.
 const TAB: usize = 8;
 
 fn rows_within(line: &str, room: usize) -> Vec<&str> {
@@ -57,8 +57,8 @@ fn rows_within(line: &str, room: usize) -> Vec<&str> {
     rows
 }
 
-/// Cuts one line into rows between words, if it is written to a terminal. `taken` columns of each are
-/// left for what is printed before it.
+/// Wraps one line between words, if it is written to a terminal. In each row, `taken` columns are
+/// left for the text before it.
 pub(crate) fn wrapped(line: &str, taken: usize) -> Vec<String> {
     match columns() {
         Some(columns) => wrapped_within(line, columns.saturating_sub(taken).max(MIN_ROOM)),
@@ -66,10 +66,10 @@ pub(crate) fn wrapped(line: &str, taken: usize) -> Vec<String> {
     }
 }
 
-/// Rows of at most so many columns, which end between words. Only a word that is longer is cut.
+/// Rows of at most `room` columns, wrapped between words. Only a longer word is cut.
 pub(super) fn wrapped_within(line: &str, room: usize) -> Vec<String> {
     let mut rows = Vec::new();
-    // What the line begins with keeps its place: lists and code are indented.
+    // The indentation of the line is kept: lists and code are indented.
     let text = line.trim_start();
     let mut row = line[..line.len() - text.len()].to_owned();
     let mut has_words = false;
@@ -128,10 +128,10 @@ mod tests {
             ("abc", &["abc"]),
             ("abcd", &["abc", "d"]),
             ("abcdefg", &["abc", "def", "g"]),
-            // Characters of two columns are not cut in half.
+            // Characters that take two columns are not cut in half.
             ("日本語", &["日", "本", "語"]),
             ("a\u{301}bcd", &["a\u{301}bc", "d"]),
-            // What is replaced by a picture of one column has one.
+            // A character that is replaced by a symbol of one column counts as one.
             (
                 "\u{202e}\u{202e}\u{202e}\u{202e}",
                 &["\u{202e}\u{202e}\u{202e}", "\u{202e}"],

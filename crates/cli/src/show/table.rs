@@ -1,4 +1,4 @@
-//! Columns that line up, within the width of the terminal.
+//! Tables with aligned columns, within the width of the terminal.
 
 use super::rows::{letter_width, width, wrapped_within};
 use turnbuckle_command_line::style::{Style, columns};
@@ -7,10 +7,10 @@ use turnbuckle_command_line::style::{Style, columns};
 #[derive(Default)]
 pub(crate) struct Table(Vec<Vec<(String, Option<Style>)>>);
 
-/// Cells wider than this do not widen their column, in columns of the terminal.
+/// The widest cell that widens its column, in columns of the terminal.
 const MAX_WIDTH: usize = 60;
 
-/// The last cell of a row has at least so many columns; if there are fewer, it has a line of its own.
+/// The least width of a row's last cell; if there is less room, the cell gets its own line.
 const MIN_LAST: usize = 24;
 
 /// The text before each row.
@@ -21,12 +21,12 @@ impl Table {
         self.0.push(cells);
     }
 
-    /// The lines, indented, without blanks at their ends. Nothing is cut for a program.
+    /// The lines, indented, without trailing blanks. For programs nothing is cut.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.lines_within(columns())
     }
 
-    /// The same with the whole text of the last cells, in as many lines as they need.
+    /// The same with the full text of the last cells, on as many lines as needed.
     pub(crate) fn whole_lines(&self) -> Vec<String> {
         let room = columns();
         let mut lines = Vec::new();
@@ -121,7 +121,7 @@ fn line(cells: &[(String, Option<Style>)], widths: &[usize], room: Option<usize>
     vec![line.trim_end().to_owned(), second]
 }
 
-/// The start of a text that has so many columns.
+/// The beginning of a text, at most this many columns wide.
 pub(crate) fn cut(text: &str, room: Option<usize>) -> String {
     let Some(room) = room.filter(|room| width(text) > *room) else {
         return text.to_owned();
@@ -182,7 +182,7 @@ mod tests {
     fn nothing_is_cut_for_a_program() {
         let lines = lines(None);
         assert!(lines[0].ends_with("anything else at all."), "{lines:?}");
-        // Columns line up by what is seen.
+        // Columns are aligned by their visible width.
         let place = |line: &str, word: &str| line[..line.find(word).unwrap()].width();
         assert_eq!(place(&lines[0], "Says"), place(&lines[1], "short"));
     }
@@ -199,7 +199,7 @@ mod tests {
         table.row(vec![cell(&format!("{}()", "\x1b".repeat(90))), cell("x")]);
         for room in [40, 60, 80] {
             for line in table.lines_within(Some(room)) {
-                // As the terminal is given them.
+                // The text as the terminal gets it.
                 let shown = line.replace(is_order, "\u{fffd}");
                 assert!(shown.width() <= room, "{room}: {shown}");
                 assert!(!shown.contains("trusted_tool"), "{room}: {shown}");

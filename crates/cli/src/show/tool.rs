@@ -1,4 +1,4 @@
-//! One tool, whole: what it does, what it takes, what it gives, and a call that works.
+//! One tool in full: its description, its arguments, its result, and an example call.
 
 use serde_json::{Map, Value};
 use turnbuckle::{
@@ -10,14 +10,14 @@ use turnbuckle_command_line::{shell, style::Style, target::Server};
 use super::{rows::wrapped, table::Table};
 use crate::signature::{is_map, variant, whole_kind};
 
-/// How deep properties are followed into objects and lists; a line tells where they go deeper.
+/// How deep properties are followed into objects and lists; a line says if there are deeper ones.
 const MAX_DEPTH: usize = 8;
 
-/// How many schemas are looked at in all, and one inside the other.
+/// How many schemas are visited in all, and how many inside one another.
 const MAX_LOOKS: usize = 2000;
 const MAX_WITHIN: usize = 40;
 
-/// How many properties are shown of one schema; `--json` has all.
+/// How many properties of one schema are shown; `--json` shows all.
 const MAX_PROPERTIES: usize = 200;
 
 /// The lines about a tool.
@@ -46,7 +46,7 @@ pub(crate) fn tool(server: &Server, tool: &Tool) -> Vec<String> {
     lines
 }
 
-/// What the tool says of itself. What it does not say is not guessed.
+/// The hints that the tool declares. Undeclared hints are not guessed.
 fn hints(tool: &Tool) -> Vec<&'static str> {
     let Some(annotations) = &tool.annotations else {
         return Vec::new();
@@ -95,23 +95,23 @@ fn section(lines: &mut Vec<String>, name: &str, schema: &Value, otherwise: &str)
 struct Parts<'s> {
     root: &'s Value,
     table: Table,
-    /// How many rows may follow.
+    /// How many more rows may be added.
     left: usize,
-    /// How many schemas may still be looked at.
+    /// How many more schemas may be visited.
     looks: usize,
-    /// The schemas that the present one is in.
+    /// The schemas around the current one.
     around: Vec<&'s Value>,
 }
 
 impl<'s> Parts<'s> {
-    /// What a schema has below itself. `within` counts the schemas that it is in.
+    /// Adds the rows below a schema. `within` counts the schemas around it.
     fn of(&mut self, schema: &'s Value, depth: usize, within: usize) {
         if self.looks == 0 || within > MAX_WITHIN {
             return;
         }
         self.looks -= 1;
         let schema = resolved(self.root, schema);
-        // One that refers to itself is shown once.
+        // A schema that refers to itself is shown once.
         if self.is_around(schema) {
             return;
         }
@@ -127,7 +127,7 @@ impl<'s> Parts<'s> {
         self.around.pop();
     }
 
-    /// Whether the present schema is inside of this one.
+    /// Whether the current schema is inside this one.
     fn is_around(&self, schema: &Value) -> bool {
         self.around
             .iter()
@@ -146,7 +146,7 @@ impl<'s> Parts<'s> {
         for part in list(schema, "allOf") {
             self.of(part, depth, within + 1);
         }
-        // A list of objects: what they have.
+        // A list of objects: shows the properties of the objects.
         if let Some(items) = schema.get("items") {
             self.of(items, depth, within + 1);
         }
@@ -161,7 +161,7 @@ impl<'s> Parts<'s> {
             );
         }
         let variants = list(schema, "anyOf").chain(list(schema, "oneOf"));
-        // The row above has named them.
+        // The row above has already named the variants.
         let has_more = |part: &Value| has_parts(part) || !limits(part).is_empty();
         if variants
             .clone()
@@ -175,7 +175,7 @@ impl<'s> Parts<'s> {
         }
     }
 
-    /// A row for one part, and those below it.
+    /// Adds a row for one part, and the rows below it.
     fn part(&mut self, place: (usize, usize), name: &str, part: &'s Value) {
         let kind = whole_kind(self.root, resolved(self.root, part));
         self.part_of_kind(place, name, kind, part);
@@ -190,14 +190,14 @@ impl<'s> Parts<'s> {
     ) {
         let shown = resolved(self.root, part);
         let mut about = vec![kind];
-        // What a list holds may be the schema around it, too.
+        // The items of a list may have the schema around the list, too.
         let held = shown.get("items").map(|items| resolved(self.root, items));
         if self.is_around(shown) || held.is_some_and(|held| self.is_around(held)) {
             about.push("as above".to_owned());
         }
         about.extend(limits(shown));
         let said = |part: &Value, member| part.get(member).and_then(Value::as_str).map(joined);
-        // What is said beside a reference is meant for this place.
+        // A description beside a reference is meant for this place.
         let text = said(part, "description").or_else(|| said(shown, "description"));
         about.extend(text.filter(|text| !text.is_empty()));
         if self.add(depth, name, about.join(" · ")) {
@@ -205,7 +205,7 @@ impl<'s> Parts<'s> {
         }
     }
 
-    /// Adds a row; says whether there was room for it.
+    /// Adds a row; returns whether there was room for it.
     fn add(&mut self, depth: usize, name: &str, about: String) -> bool {
         let (name, about) = match self.left {
             0 => return false,
@@ -240,12 +240,12 @@ fn has_parts(schema: &Value) -> bool {
     has(schema) || is_map(schema) || schema.get("items").is_some_and(has)
 }
 
-/// A text in one line.
+/// A text as one line.
 fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a value has to keep to.
+/// The limits of a value.
 fn limits(part: &Value) -> Vec<String> {
     const WORDS: [(&str, &str); 14] = [
         ("default", "default"),
@@ -291,14 +291,14 @@ fn resolved<'s>(root: &'s Value, part: &'s Value) -> &'s Value {
     part
 }
 
-/// A call with arguments that fit, as a command line.
+/// A call with valid arguments, as a command line.
 fn example_line(server: &Server, name: &str, schema: &Value) -> String {
     let name = shell::quote(name);
     let values = match example(schema) {
         Some(Value::Object(values)) => values,
         _ => Map::new(),
     };
-    // A word `name=value` ends its name at the first `=`; the arguments as a whole have no such rule.
+    // In `name=value`, the name ends at the first `=`, so such names need the arguments as one JSON object.
     if values.keys().any(|name| name.contains('=')) {
         let whole = shell::quote(&Value::Object(values).to_string());
         let line = server.line("call", &format!("{name} -"));
@@ -308,7 +308,7 @@ fn example_line(server: &Server, name: &str, schema: &Value) -> String {
     server.line("call", &words.collect::<Vec<_>>().join(" "))
 }
 
-/// Arguments that fit, as words of a command line, if one of them is an object: those are hard to guess.
+/// Valid arguments as words of a command line, if one of them is an object: those are hard to guess.
 pub(crate) fn object_example(schema: &Value) -> Option<String> {
     let Some(Value::Object(values)) = example(schema) else {
         return None;

@@ -1,4 +1,4 @@
-//! Names of arguments, and values that they may have.
+//! Suggests names of arguments, and their possible values.
 
 use serde_json::Value;
 use turnbuckle::protocol::{CompleteRequestParams, Reference};
@@ -17,7 +17,7 @@ use crate::{
 /// How deep a schema is followed, through references and into objects.
 const MAX_DEPTH: usize = 16;
 
-/// The arguments of a tool: names that were not given yet, or the values of the one being typed.
+/// The arguments of a tool: names that were not given yet, or values of the one that is being typed.
 pub(super) fn of_tool(line: &CommandLine<'_>, offer: &Listing) -> Suggestions {
     let none = Suggestions::These(Vec::new());
     let Some(schema) = line.words.get(1).and_then(|tool| offer.input_schema(tool)) else {
@@ -38,7 +38,7 @@ pub(super) fn of_tool(line: &CommandLine<'_>, offer: &Listing) -> Suggestions {
     Suggestions::These(names(line, schema))
 }
 
-/// Names of arguments; inside an object, those of its members.
+/// Names of arguments; inside an object, the names of its members.
 fn names(line: &CommandLine<'_>, schema: &Value) -> Vec<Candidate> {
     let (path, inside) = match line.current.rsplit_once('.') {
         Some((path, _)) => match reached(schema, path) {
@@ -58,7 +58,7 @@ fn names(line: &CommandLine<'_>, schema: &Value) -> Vec<Candidate> {
         let text = format!("{path}{name}{sign}");
         Candidate::new(text, first_line(&part["description"]))
     });
-    // A list may be added to again.
+    // Items may be added to a list repeatedly.
     all.filter(|one| one.text.ends_with("+=") || !is_given(line, &one.text))
         .collect()
 }
@@ -72,7 +72,7 @@ fn is_given(line: &CommandLine<'_>, name: &str) -> bool {
     })
 }
 
-/// The part of a schema that a path of names leads to.
+/// The part of a schema at a path of names.
 fn reached<'s>(root: &'s Value, path: &str) -> Option<&'s Value> {
     let mut part = root;
     for name in path.split('.') {
@@ -95,7 +95,7 @@ fn resolved<'s>(root: &'s Value, part: &'s Value) -> &'s Value {
     part
 }
 
-/// Values that can be counted: choices, yes and no.
+/// The possible values if they can be listed: choices and booleans.
 fn values(root: &Value, part: &Value, depth: usize) -> Vec<String> {
     if depth == MAX_DEPTH {
         return Vec::new();
@@ -133,7 +133,7 @@ fn values(root: &Value, part: &Value, depth: usize) -> Vec<String> {
     all
 }
 
-/// The arguments of a prompt or the variables of a template; the server itself suggests values.
+/// The arguments of a prompt or the variables of a template; their values are suggested by the server.
 pub(super) fn of_prompt(line: &CommandLine<'_>, offer: &Listing) -> Vec<Candidate> {
     let Some(name) = line.words.get(1) else {
         return Vec::new();
@@ -150,7 +150,7 @@ pub(super) fn of_prompt(line: &CommandLine<'_>, offer: &Listing) -> Vec<Candidat
     all.filter(|one| !is_given(line, &one.text)).collect()
 }
 
-/// What the server suggests.
+/// Suggestions of the server.
 fn asked(line: &CommandLine<'_>, of: &str, argument: &str, start: &str) -> Option<Vec<String>> {
     let options = offer::options(line)?;
     let server = offer::server(line, &options)?;

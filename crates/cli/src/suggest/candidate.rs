@@ -7,19 +7,19 @@ use super::{
     option, word,
 };
 
-/// One thing that may be typed, and a few words about it.
+/// One suggestion, with a short description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) text: String,
     pub(crate) about: String,
 }
 
-/// What a shell should offer.
+/// The suggestions for a shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Suggestions {
-    /// These.
+    /// These candidates.
     These(Vec<Candidate>),
-    /// Names of files, which the shell knows best.
+    /// File names, which the shell completes itself.
     Files,
 }
 
@@ -32,8 +32,8 @@ impl Candidate {
     }
 }
 
-/// What may be typed at the end of these words, the last of which is not finished. The first word is
-/// the one after the program's name. The words after it may name the server.
+/// The suggestions for the last of these words, which is not finished. The first word is
+/// the one after the program's name. The words after it (`behind`) may name the server.
 pub(crate) fn next(program: &Command, words: &[String], behind: &[String]) -> Suggestions {
     let line = CommandLine::read(program, words, behind);
     let all = match &line.wanted {

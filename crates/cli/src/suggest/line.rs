@@ -1,10 +1,10 @@
-//! A command line that is being typed, read as far as it goes.
+//! Parses a command line that is being typed, as far as it goes.
 
 use clap::{Arg, Command};
 
 use super::Candidate;
 
-/// A command line, up to the word that is being typed.
+/// A command line up to the word that is being typed.
 pub(super) struct CommandLine<'p> {
     /// The command, once there is one.
     pub(super) command: Option<&'p Command>,
@@ -12,16 +12,16 @@ pub(super) struct CommandLine<'p> {
     pub(super) words: Vec<String>,
     /// The options, as they were typed, each with its value.
     pub(super) options: Vec<Vec<String>>,
-    /// What is being typed.
+    /// The word that is being typed.
     pub(super) current: String,
-    /// The server, if it is a command that is already written after `--`, behind the word being
+    /// The command of the server, if it is already written after `--`, behind the word that is being
     /// typed.
     pub(super) given: Vec<String>,
-    /// What is expected there.
+    /// What is expected at this place.
     pub(super) wanted: Wanted<'p>,
 }
 
-/// Commands whose first word is a server, unless there is a command for it.
+/// Commands whose first word is a server, unless a command is given after `--`.
 const SERVER_FIRST: [&str; 8] = [
     "call", "complete", "get", "list", "load", "read", "tasks", "watch",
 ];
@@ -33,12 +33,12 @@ pub(super) enum Wanted<'p> {
     /// The value of an option.
     Value(&'p Arg),
     Word,
-    /// Nothing that we know: the command of a server.
+    /// Something unknown: the command of a server.
     Nothing,
 }
 
 impl<'p> CommandLine<'p> {
-    /// Reads words, the last of which is being typed, and those behind it.
+    /// Parses the words, the last of which is being typed, and the words behind it.
     pub(super) fn read(program: &'p Command, words: &[String], behind: &[String]) -> Self {
         let mut line = Self::read_typed(program, words);
         let mut behind = behind.iter().map(|word| unquoted(word));
@@ -46,7 +46,7 @@ impl<'p> CommandLine<'p> {
             line.given = behind.collect();
         }
         if !line.given.is_empty() {
-            // It has the place of the server's name.
+            // The command takes the place of the server's name.
             line.words.insert(0, String::new());
         }
         line
@@ -95,7 +95,7 @@ impl<'p> CommandLine<'p> {
         line
     }
 
-    /// The option, if the next word is its value.
+    /// The option whose value the next word is, if there is one.
     fn value_of(&self, program: &'p Command, word: &str) -> Option<&'p Arg> {
         if word.contains('=') {
             return None;
@@ -110,7 +110,7 @@ impl<'p> CommandLine<'p> {
         option.get_action().takes_values().then_some(option)
     }
 
-    /// Those that begin as it was typed.
+    /// The candidates that begin with the typed text.
     pub(super) fn fitting(&self, all: Vec<Candidate>) -> Vec<Candidate> {
         let fitting = all.into_iter();
         fitting
@@ -124,7 +124,7 @@ impl<'p> CommandLine<'p> {
     }
 }
 
-/// A word without the quotes and backslashes of the shell. It need not be finished.
+/// A word without the quotes and backslashes of the shell. The word may be unfinished.
 fn unquoted(word: &str) -> String {
     let mut text = String::new();
     let mut quote = None;

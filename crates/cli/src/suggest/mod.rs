@@ -1,5 +1,5 @@
-//! What may be typed next: commands, options, servers, tools, argument names and values, for the
-//! completion of shells.
+//! Suggestions for shell completion: commands, options, servers, tools, argument names and
+//! values.
 
 mod argument;
 mod candidate;

@@ -1,4 +1,4 @@
-//! What a server has, asked for in a moment or remembered for a while.
+//! A server's tools, prompts and resources for completion: requested with a short time limit, or cached.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use crate::{
     session::{self, Session},
 };
 
-/// How long a person who pressed a key waits for a server to start and answer.
+/// How long a user who pressed Tab waits for a server to start and answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 
-/// What servers have is remembered for a minute: a person who completes one word completes the next,
-/// and a server that is being written changes often.
+/// Results are cached for a minute: a user who completes one word completes the next,
+/// and a server under development changes often.
 const CACHE: Cache = Cache {
     name: "completion",
     age: Duration::from_mins(1),
@@ -30,10 +30,10 @@ struct Connecting {
     options: Options,
 }
 
-/// What a server has, as `turnbuckle list --json` says it.
+/// A server's lists, in the format of `turnbuckle list --json`.
 pub(super) struct Listing(Value);
 
-/// The options of a line that say how to connect; the others do not matter.
+/// The connection options of a line; other options do not matter.
 pub(super) fn options(line: &CommandLine<'_>) -> Option<Options> {
     let mut words = vec!["turnbuckle".to_owned()];
     for option in &line.options {
@@ -42,7 +42,7 @@ pub(super) fn options(line: &CommandLine<'_>) -> Option<Options> {
             words.extend(option.iter().cloned());
         }
     }
-    // These options would print or record something during completion, where it is not seen.
+    // These options would print or record something during completion, where it is not visible.
     let mut options = Connecting::try_parse_from(words).ok()?.options;
     (options.wire, options.record, options.timeout) = (false, None, Some(ANSWER_WITHIN));
     Some(options)
@@ -56,7 +56,7 @@ pub(super) fn server(line: &CommandLine<'_>, options: &Options) -> Option<Server
 }
 
 impl Listing {
-    /// What the server of a line has; `None` if it does not say in time.
+    /// The lists of the server of a line; `None` if it does not answer in time.
     pub(super) fn of(line: &CommandLine<'_>) -> Option<Self> {
         let options = options(line)?;
         let name = line.words.first()?;
@@ -92,7 +92,7 @@ impl Listing {
         self.all("prompts", "name")
     }
 
-    /// Resources, and templates up to their first variable.
+    /// Resources, and the text of templates up to their first variable.
     pub(super) fn resources(&self) -> Vec<Candidate> {
         let mut all = self.all("resources", "uri");
         for template in self.templates() {
@@ -114,7 +114,7 @@ impl Listing {
         found.get("inputSchema")
     }
 
-    /// The arguments of a prompt, or the variables of a template, with what is said of them.
+    /// The arguments of a prompt, or the variables of a template, with their descriptions.
     pub(super) fn arguments(&self, name: &str) -> Vec<(String, String)> {
         let mut prompts = self.0["prompts"].as_array().into_iter().flatten();
         if let Some(prompt) = prompts.find(|prompt| prompt["name"] == name) {

@@ -1,11 +1,11 @@
-//! Commands, options and their values, as the program's own help has them.
+//! Suggests commands, options and their values, as in the program's help.
 
 use clap::{Arg, Command};
 use turnbuckle::Revision;
 
 use super::{Candidate, Suggestions, line::CommandLine, word};
 
-/// Names of values that are files or folders.
+/// Value names that mean files or folders.
 const FILES: [&str; 4] = ["FILE", "FOLDER", "PATH", "PEM FILE"];
 
 pub(super) fn commands(program: &Command) -> Suggestions {

@@ -1,11 +1,11 @@
-//! Servers, and what they have.
+//! Suggests servers, and their tools, prompts and resources.
 
 use serde_json::Value;
 use turnbuckle_command_line::target;
 
 use super::{Candidate, Suggestions, argument, line::CommandLine, offer::Listing};
 
-/// What the words of a command are.
+/// The suggestions for a word of a command.
 pub(super) fn next(line: &CommandLine<'_>) -> Suggestions {
     let place = line.words.len();
     let these = |all| Suggestions::These(all);
@@ -21,7 +21,7 @@ pub(super) fn next(line: &CommandLine<'_>) -> Suggestions {
     }
 }
 
-/// What the server of a command has.
+/// The suggestions from the server of a command.
 fn of_server(line: &CommandLine<'_>) -> Suggestions {
     let Some(offer) = Listing::of(line) else {
         return Suggestions::These(Vec::new());
@@ -43,7 +43,7 @@ fn of_server(line: &CommandLine<'_>) -> Suggestions {
     Suggestions::These(all)
 }
 
-/// The servers that config files name.
+/// The servers in config files.
 pub(super) fn servers(line: &CommandLine<'_>) -> Vec<Candidate> {
     let options = super::offer::options(line);
     let config = options.as_ref().and_then(|options| options.config.as_ref());

@@ -1,4 +1,4 @@
-//! What is allowed without asking in this chat.
+//! Permissions of this chat, for actions that need no question.
 
 use std::{fmt, sync::Arc};
 
@@ -6,14 +6,14 @@ use turnbuckle::host::{ActionKind, Decision, Policy, Request, Rules};
 use turnbuckle_base::lock::RwLock;
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
-/// What is allowed without asking: by the command line, and by `/allow`. Clones share it.
+/// The actions that are allowed without asking, by the command line and by `/allow`. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct Allowed(Arc<RwLock<Permissions>>);
 
 #[derive(Default)]
 struct Permissions {
     list: Vec<Permission>,
-    /// Made of the list.
+    /// Compiled from the list.
     rules: Rules,
 }
 
@@ -26,7 +26,7 @@ impl Permissions {
     }
 }
 
-/// Something that is allowed.
+/// A permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Permission {
     kind: ActionKind,
@@ -62,7 +62,7 @@ impl Permission {
         })
     }
 
-    /// Whether a grant is meant by it.
+    /// Whether a grant is one of those that this permission names.
     pub(super) fn fits(&self, kind: ActionKind, server: &str, subject: &str) -> bool {
         let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;
         self.kind == kind && fits(&self.server, server) && fits(&self.subject, subject)
@@ -92,12 +92,12 @@ impl Allowed {
         });
     }
 
-    /// Everything that is allowed.
+    /// All permissions.
     pub(super) fn list(&self) -> Vec<Permission> {
         self.0.read().list.clone()
     }
 
-    /// Takes back what this permission names. Returns how many there were.
+    /// Removes the permissions that this one names. Returns how many there were.
     pub(super) fn remove(&self, named: &Permission) -> usize {
         let mut permissions = self.0.write();
         let before = permissions.list.len();
@@ -107,7 +107,7 @@ impl Allowed {
         before - permissions.list.len()
     }
 
-    /// Lets a server start: naming it on the command line is consent to that.
+    /// Allows a server to start: naming it on the command line is consent.
     pub(super) fn start(&self, server: &str) {
         self.add(&Permission {
             kind: ActionKind::Start,

@@ -1,4 +1,4 @@
-//! The command: what it is told, and what it begins with.
+//! The command's arguments, and how a chat starts.
 
 use std::{
     io::{self, IsTerminal as _, Read as _},
@@ -30,7 +30,7 @@ use super::{
 };
 use crate::{ask, runtime::block_on};
 
-/// 1 MiB of a prompt on stdin.
+/// The most bytes of a prompt on stdin.
 const MAX_PROMPT: u64 = 1024 * 1024;
 
 /// Talk to a model that can use the tools of servers.
@@ -195,7 +195,7 @@ impl Chat {
         })
     }
 
-    /// The prompt of a chat that ends with its answer.
+    /// The prompt of a chat that ends after its answer.
     fn prompt(&self) -> Outcome<Option<String>> {
         if self.prompt.is_some() {
             return Ok(self.prompt.clone());

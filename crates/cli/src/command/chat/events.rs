@@ -1,4 +1,4 @@
-//! What happens, for programs: one line of JSON for each event.
+//! The output for programs: one line of JSON for each event.
 
 use serde_json::{Value, json};
 use turnbuckle::{
@@ -24,7 +24,7 @@ pub(super) fn unready(server: &Unready) {
     print(&server.event().to_string());
 }
 
-/// Prints which servers are waited for.
+/// Prints which servers are still starting.
 pub(super) fn starting(servers: &[String]) {
     print(&json!({"event": "starting", "servers": servers}).to_string());
 }
@@ -66,7 +66,7 @@ pub(super) fn end(ended: &AgentOutcome) {
     print(&line.to_string());
 }
 
-/// Prints why there is no answer. The exit code and stderr say it too.
+/// Prints why there is no answer. The exit code and stderr report it too.
 pub(super) fn failed(message: &str) {
     print(&json!({"event": "error", "message": message}).to_string());
 }

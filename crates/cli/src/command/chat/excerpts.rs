@@ -1,19 +1,19 @@
-//! Texts that a user agrees to: shown in part at first, and whole when the user asks for it.
+//! Texts that a user has to agree to: first only their beginnings, and in full if the user asks for it.
 
 use turnbuckle_command_line::style::Style;
 
 use crate::show::{rows, tell};
 
-/// 2,000 characters of a text are shown at first.
+/// How many characters of a text are shown at first.
 const MAX_CHARACTERS: usize = 2000;
 
-/// 40 lines of a text are shown at first, so that the question stays on the screen.
+/// How many lines of a text are shown at first, so that the question stays on the screen.
 const MAX_LINES: usize = 40;
 
-/// 20 texts are shown at first.
+/// How many texts are shown at first.
 const MAX_TEXTS: usize = 20;
 
-/// Texts of a question, each with a name.
+/// The texts of a question, each with a name.
 #[derive(Default)]
 pub(super) struct Excerpts(Vec<(&'static str, String)>);
 
@@ -22,7 +22,7 @@ impl Excerpts {
         self.0.push((name, text.into()));
     }
 
-    /// Shows how each text begins, and how much is left out.
+    /// Shows the beginning of each text, and how much is left out.
     pub(super) fn show(&self) {
         for (name, text) in self.0.iter().take(MAX_TEXTS) {
             let begin = beginning(text);
@@ -38,7 +38,7 @@ impl Excerpts {
         }
     }
 
-    /// Shows everything.
+    /// Shows all texts in full.
     pub(super) fn show_all(&self) {
         for (name, text) in &self.0 {
             whole(name, text);
@@ -76,7 +76,7 @@ fn beginning(text: &str) -> &str {
     }
 }
 
-/// Shows a text, with its name before each row: a server cannot write lines of ours.
+/// Shows a text with its name before each row, so that a server cannot imitate our own lines.
 fn whole(name: &str, text: &str) {
     let name = format!("{name}:");
     for line in text.lines() {

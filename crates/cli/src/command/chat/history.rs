@@ -1,4 +1,4 @@
-//! What was typed in earlier chats.
+//! The lines that were typed in earlier chats.
 
 use std::{
     fs::File,
@@ -8,13 +8,13 @@ use std::{
 
 use turnbuckle_base::{private, replace};
 
-/// 1,000 lines are kept.
+/// How many lines are kept.
 const MAX_LINES: usize = 1000;
 
-/// 4 MiB of the file are read.
+/// How many bytes of the file are read.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Lines that were typed, the oldest first. A line is kept as JSON, for it may have line ends.
+/// The lines that were typed, the oldest first. A line is stored as JSON, because it may contain line breaks.
 #[derive(Debug, Default)]
 pub(super) struct History {
     file: Option<PathBuf>,
@@ -22,7 +22,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Reads the history of earlier chats. One that cannot be read is empty.
+    /// Reads the history of earlier chats. It is empty if the file cannot be read.
     pub(super) fn open(file: PathBuf) -> Self {
         let mut lines: Vec<String> = Vec::new();
         if let Ok(opened) = File::open(&file) {
@@ -35,7 +35,7 @@ impl History {
         let excess = lines.len().saturating_sub(MAX_LINES);
         lines.drain(..excess);
         if excess > 0 {
-            // Rewritten from time to time, so that the file does not grow without limit.
+            // The file is rewritten from time to time, so that it does not grow without limit.
             let text: Vec<_> = lines.iter().map(|line| written(line)).collect();
             let _ = replace::private(&file, text.concat().as_bytes());
         }
@@ -45,7 +45,7 @@ impl History {
         }
     }
 
-    /// Adds a line. The chat goes on if the file cannot be written.
+    /// Adds a line. If the file cannot be written, the chat continues.
     pub(super) fn add(&mut self, line: &str) {
         if self.lines.last().is_some_and(|last| last == line) {
             return;
@@ -63,7 +63,7 @@ impl History {
         &self.lines
     }
 
-    /// The line of a number, counted from 1, or the last one that begins like this.
+    /// The line with a number, counted from 1, or the last line that begins with a text.
     pub(super) fn find(&self, wanted: &str) -> Option<&str> {
         if wanted == "!" {
             return self.lines.last().map(String::as_str);

@@ -1,4 +1,4 @@
-//! Keys of models: from the environment or the keyring, and from nowhere else.
+//! API keys of models: from the environment or the keyring only.
 
 use std::io::{self, IsTerminal as _, Read as _};
 
@@ -8,10 +8,10 @@ use turnbuckle_command_line::{
     failure::{Failed, Outcome},
 };
 
-/// 64 KiB: no key is longer.
+/// The longest key: 64 KiB.
 const MAX_KEY: u64 = 64 * 1024;
 
-/// Where a key is looked for.
+/// Where a key is stored.
 pub(super) struct KeyPlace {
     /// The environment variable.
     variable: &'static str,
@@ -20,7 +20,7 @@ pub(super) struct KeyPlace {
 }
 
 impl KeyPlace {
-    /// Where the key of a model is looked for; nowhere for a script.
+    /// Where the key of a model is stored; `None` for a script.
     pub(super) fn of(model: &NamedModel) -> Option<Self> {
         Some(Self {
             variable: model.key_variable()?,
@@ -34,7 +34,7 @@ pub(super) fn find(place: &KeyPlace) -> Option<ApiKey> {
     ApiKey::from_environment(place.variable).or_else(|| ring::read(&place.account))
 }
 
-/// Keeps a key from stdin in the keyring.
+/// Reads a key from stdin and stores it in the keyring.
 pub(super) fn save(model: &NamedModel) -> Outcome {
     let Some(place) = KeyPlace::of(model) else {
         return Err(Failed::usage("a script needs no key"));
@@ -63,10 +63,10 @@ mod ring {
     /// The name of our entries in the keyring.
     const SERVICE: &str = "turnbuckle";
 
-    /// 1 min for the keyring to answer: it may ask the person to unlock it.
+    /// How long the keyring may take to answer: it may ask the user to unlock it.
     const TIMEOUT: Duration = Duration::from_mins(1);
 
-    /// Asks the keyring on a thread of its own: some block, and some run a loop of their own.
+    /// Calls the keyring on a separate thread: some implementations block, and some run their own event loop.
     fn ask<T: Send + 'static>(
         work: impl FnOnce() -> keyring::Result<T> + Send + 'static,
     ) -> Result<T, String> {

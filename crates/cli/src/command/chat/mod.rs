@@ -1,4 +1,4 @@
-//! `turnbuckle chat`: a conversation with a model that has the tools of servers.
+//! `turnbuckle chat`: a conversation with a model that can use the tools of servers.
 
 mod allow;
 mod command;

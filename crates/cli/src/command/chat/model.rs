@@ -1,4 +1,4 @@
-//! The model that `--model` and `--api` name.
+//! The model from `--model` and `--api`.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use turnbuckle_command_line::failure::{Code, Failed, Outcome};
 
 use super::key::{self, KeyPlace};
 
-/// How to get a model.
+/// The hint on how to choose a model.
 const HOW: &str = "pass `--model anthropic:NAME` with a key in ANTHROPIC_API_KEY, `--model openai:NAME` with one in \
      OPENAI_API_KEY, `--model ollama:NAME` if Ollama runs here, `--model NAME --api URL` for another \
      server that speaks OpenAI's chat completions, or `--model scripted:FILE` to play a script";
 
-/// Reads what was named.
+/// Parses the options.
 pub(super) fn parse(model: Option<&str>, api: Option<&str>) -> Outcome<NamedModel> {
     let Some(model) = model.filter(|model| !model.is_empty()) else {
         return Err(Failed::usage("no model was named").hint(HOW));
@@ -26,7 +26,7 @@ pub(super) fn open(named: &NamedModel) -> Outcome<Arc<dyn Model>> {
     named.open(key, ApiSettings::new()).map_err(failed)
 }
 
-/// How a command ends whose model gave no answer.
+/// The failure of the command if the model gave no answer.
 pub(super) fn failed(error: ModelError) -> Failed {
     let code = match &error {
         ModelError::Unauthorized { .. }

@@ -1,4 +1,4 @@
-//! The person at the terminal, asked inline.
+//! The questions to the user at the terminal.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -24,12 +24,12 @@ use crate::{
 /// How many questions are open.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether the person is being asked something.
+/// Whether the user is being asked something.
 pub(super) fn is_asked() -> bool {
     OPEN.load(Ordering::Acquire) > 0
 }
 
-/// A question that is open.
+/// An open question, counted until it is dropped.
 struct Open;
 
 impl Open {
@@ -45,7 +45,7 @@ impl Drop for Open {
     }
 }
 
-/// The person at the terminal.
+/// The user at the terminal.
 pub(super) struct Person;
 
 impl UserInterface for Person {
@@ -159,7 +159,7 @@ async fn consent(who: &Requester, question: &ConsentQuestion) -> ConsentAnswer {
     }
 }
 
-/// What the user is shown before agreeing.
+/// The texts that the user sees before agreeing.
 fn texts_of(question: &ConsentQuestion) -> Excerpts {
     let mut texts = Excerpts::default();
     for (name, text) in [
@@ -178,7 +178,7 @@ fn arguments(question: &ConsentQuestion) -> Option<&str> {
     question.arguments.as_ref().map(|arguments| arguments.get())
 }
 
-/// What is asked, as a sentence.
+/// The question as a sentence.
 fn asked(question: &ConsentQuestion) -> String {
     let subject = one_line(&question.subject);
     match question.kind {
@@ -206,7 +206,7 @@ fn choices(question: &ConsentQuestion, is_cut: bool) -> Vec<&'static str> {
     choices
 }
 
-/// Other arguments, as JSON.
+/// Lets the user edit the arguments as JSON.
 async fn edited(now: &str) -> Option<JsonObject> {
     let mut text = now.to_owned();
     loop {

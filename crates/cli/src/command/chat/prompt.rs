@@ -1,4 +1,4 @@
-//! `/prompt`: a prompt of a server, as the next turn of the conversation.
+//! `/prompt`: a server's prompt as the next turn of the conversation.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use turnbuckle_command_line::{
 
 use crate::{ask::read_line, show::tell};
 
-/// 8 suggestions for an argument are shown.
+/// How many suggestions for an argument are shown.
 const MAX_SUGGESTIONS: usize = 8;
 
-/// The prompts there are, one a line.
+/// All prompts, one in each line.
 pub(super) fn list(catalog: &HostCatalog) -> Vec<String> {
     let prompts = catalog.prompts().iter().map(|prompt| {
         let arguments = prompt.prompt().arguments.iter().flatten();
@@ -35,7 +35,7 @@ pub(super) fn list(catalog: &HostCatalog) -> Vec<String> {
     prompts.collect()
 }
 
-/// Gets a prompt. Arguments that are needed and not given are asked for.
+/// Gets a prompt. The user is asked for required arguments that were not given.
 pub(super) async fn get(
     conversation: &Conversation,
     name: &str,
@@ -98,7 +98,7 @@ async fn ask(
     typed.ok_or_else(|| Failed::new(Code::Input, format!("`{}` is needed", argument.name)))
 }
 
-/// A piece of a prompt as a piece of the conversation.
+/// A content block of a prompt as content of the conversation.
 fn content(block: ContentBlock) -> SamplingContent {
     match block {
         ContentBlock::Text(text) => SamplingContent::Text(text),

@@ -1,4 +1,4 @@
-//! Both checks of sampling: the request before it goes to the model, and the answer before it goes
+//! The reviews of a sampling request: of the request before it goes to the model, and of the answer before it goes
 //! to the server.
 
 use turnbuckle::{
@@ -12,7 +12,7 @@ use turnbuckle_command_line::{control::one_line, style::Style};
 use super::excerpts::Excerpts;
 use crate::{ask::Line, show::tell};
 
-/// Shows what a server wants to ask the model.
+/// Shows the request that a server wants to send to the model.
 pub(super) async fn prompt(
     who: &Requester,
     request: &CreateMessageRequestParams,
@@ -36,7 +36,7 @@ pub(super) async fn prompt(
     }
 }
 
-/// Shows what the model answered.
+/// Shows the model's answer.
 pub(super) async fn answer(
     who: &Requester,
     answer: &CreateMessageResult,
@@ -64,7 +64,7 @@ fn head(who: &Requester, what: &str) {
     tell(&format!("{mark} server `{server}` {what}"));
 }
 
-/// Everything of a request that a model reads.
+/// Everything in a request that a model reads.
 fn texts_of(request: &CreateMessageRequestParams) -> Excerpts {
     let mut texts = Excerpts::default();
     if let Some(system) = &request.system_prompt {
@@ -111,7 +111,7 @@ async fn ask(
     content: &[SamplingContent],
     texts: &Excerpts,
 ) -> Reviewed {
-    // If it is unknown which conversation asks, it cannot be allowed for a conversation.
+    // If the conversation that asks is unknown, it cannot be allowed for a conversation.
     let has_chat = who.conversation.is_some();
     let is_cut = texts.are_cut();
     let mut choices = vec!["y once"];
@@ -145,7 +145,7 @@ async fn ask(
     }
 }
 
-/// The text of a message, if it has any.
+/// The text of a message, if there is any.
 fn text_of(content: &[SamplingContent]) -> Option<String> {
     let texts: Vec<_> = content
         .iter()
@@ -154,7 +154,7 @@ fn text_of(content: &[SamplingContent]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// The message with this text in place of all its texts. Pictures, tool calls and results stay.
+/// The message with this text in place of all its texts. Images, tool calls and results are kept.
 fn with_text(content: &[SamplingContent], text: String) -> Vec<SamplingContent> {
     let mut text = Some(text);
     let pieces = content.iter().filter_map(|piece| match piece {

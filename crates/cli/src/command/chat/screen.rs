@@ -1,4 +1,4 @@
-//! What happens, for a person: text as it is written, and tool calls as one line each.
+//! The output for people: text while it is written, and one line for each tool call.
 
 use std::{
     io::{self, Write as _},
@@ -18,23 +18,23 @@ use turnbuckle_command_line::{
 
 use crate::show::{ProgressLine, for_stdout, tell};
 
-/// 72 characters of arguments or of a result are shown in the line of a call.
+/// How many characters of the arguments or the result are in the line of a call.
 const MAX_LINE: usize = 72;
 
-/// 100 results can be unfolded.
+/// How many results are kept, to be shown in full.
 const MAX_KEPT: usize = 100;
 
-/// What the person sees.
+/// The state of the output.
 pub(super) struct Screen {
     folded: Folded,
     progress: ProgressLine,
-    /// How many tools the model cannot call, and the user has not been told of.
+    /// How many tools the model cannot call and the user has not been told about yet.
     left_out: usize,
     /// Whether the cursor is at the beginning of a line.
     is_at_start: bool,
 }
 
-/// Results that were shown as one line, and can be shown whole. Clones share them.
+/// Results that were shown as one line, and can be shown in full. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct Folded(Arc<Mutex<FoldedResults>>);
 
@@ -64,7 +64,7 @@ impl Folded {
         found.map(|(_, call, result)| (call.clone(), result.clone()))
     }
 
-    /// What the model's API does not take of the tools.
+    /// The parts of tools that the model's API does not accept.
     pub(super) fn rewrites(&self) -> Vec<Rewrite> {
         self.0.lock().rewrites.clone()
     }
@@ -152,7 +152,7 @@ impl Screen {
         ));
     }
 
-    /// Ends a line of text that the model left open.
+    /// Ends the line of a text that the model has left open.
     pub(super) fn end_line(&mut self) {
         if !std::mem::replace(&mut self.is_at_start, true) {
             println!();
@@ -160,7 +160,7 @@ impl Screen {
     }
 }
 
-/// A result in one line.
+/// A result as one line.
 fn summary(result: &CallToolResult) -> String {
     let parts: Vec<_> = result
         .content

@@ -1,4 +1,4 @@
-//! The servers of a chat, and where it keeps things.
+//! The servers of a chat, and the folder for its files.
 
 use std::{collections::HashMap, path::PathBuf};
 
@@ -12,7 +12,7 @@ use turnbuckle_command_line::{
 
 use super::allow::Allowed;
 
-/// Adds the servers that were named; without any, those of the config files.
+/// Adds the named servers, or those of the config files if none are named.
 pub(super) fn add(
     builder: HostBuilder,
     words: &[String],
@@ -36,7 +36,7 @@ pub(super) fn add(
         let id = unique(&id_of(&server), &all);
         allowed.start(&id);
         builder = match server.entry.take() {
-            // With everything that the file says, and not only how it is started.
+            // Uses all settings in the file, not only how the server is started.
             Some(mut entry) => {
                 entry.name.clone_from(&id);
                 builder.entry(entry)
@@ -48,8 +48,8 @@ pub(super) fn add(
     Ok(with_tokens(builder, all))
 }
 
-/// The servers of the given file, or of all config files. Files that were not given may come with a
-/// project, so their servers are asked about before they start.
+/// The servers of the given file, or of all config files. Files that were not given may belong to a
+/// project, so the user is asked about their servers before they start.
 fn from_files(
     builder: HostBuilder,
     config: Option<&PathBuf>,
@@ -72,7 +72,7 @@ fn from_files(
             allowed.start(&entry.name);
             ask_missing(entry, &Process)?;
         }
-        // What is wrong with an entry is among the notes of the host.
+        // Problems with an entry are among the notes of the host.
         if let Ok(server) = target::configured(entry, &entry.name, config) {
             all.push((entry.name.clone(), server));
         }
@@ -115,7 +115,7 @@ fn unique(id: &str, taken: &[(String, Server)]) -> String {
     name
 }
 
-/// The folder for grants and history, which is made if it is not there.
+/// The folder for grants and history, created if it does not exist.
 pub(super) fn data_folder() -> Outcome<PathBuf> {
     let from = |variable: &str| {
         let value = std::env::var_os(variable).filter(|value| !value.is_empty());

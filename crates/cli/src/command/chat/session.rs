@@ -1,4 +1,4 @@
-//! One chat: what was said, and what is said next.
+//! One chat: the messages so far, and the next step.
 
 use std::{sync::Arc, time::Duration};
 
@@ -28,16 +28,16 @@ use super::{
 };
 use crate::{ask::Line, runtime::stop_signal, show::tell};
 
-/// 1 s between two looks at the servers that are starting.
+/// How often to check the servers that are starting.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// 10 s for servers to start before a person can type, and before a program is told about them.
+/// How long to wait for servers to start before the user can type, and before a program is told about them.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
-/// 5 problems of what servers offer are named when a chat begins.
+/// How many problems with servers are shown when a chat begins.
 const MAX_PROBLEMS: usize = 5;
 
-/// Whom the output is for.
+/// Who the output is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Output {
     Text,
@@ -52,18 +52,18 @@ pub(super) struct ChatSession {
     pub(super) folded: Folded,
     pub(super) history: History,
     messages: Vec<SamplingMessage>,
-    /// What goes with the next message.
+    /// Content that is sent with the next message.
     attached: Vec<SamplingContent>,
     last_said: Said,
     output: Output,
 }
 
-/// What was said last, which is taken back if the model does not answer.
+/// The last turn, which is removed if the model does not answer.
 #[derive(Clone, Copy, Default)]
 struct Said {
     /// The number of messages before it.
     before: usize,
-    /// How many pieces of its first message were attached.
+    /// How many content blocks of its first message were attached.
     attached: usize,
 }
 
@@ -87,7 +87,7 @@ impl ChatSession {
         }
     }
 
-    /// Says one thing, prints the answer and ends.
+    /// Sends one prompt, prints the answer and ends.
     pub(super) async fn once(&mut self, prompt: &str) -> Outcome {
         tokio::select! {
             () = ready(&self.conversation, None, self.output) => {}
@@ -111,7 +111,7 @@ impl ChatSession {
         }
     }
 
-    /// Talks until the person ends it.
+    /// Continues until the user ends the chat.
     pub(super) async fn converse(&mut self) -> Outcome {
         self.history = History::open(servers::data_folder()?.join("chat-history"));
         tokio::select! {
@@ -139,7 +139,7 @@ impl ChatSession {
                 Ok(Next::Line) => {}
                 Ok(Next::Model) => match self.run().await {
                     Ok(ended) => self.tell_end(&ended),
-                    // The chat goes on: the same can be said again.
+                    // The chat continues: the user can send the same again.
                     Err(failed) => tell(&failed.to_string()),
                 },
                 Err(failed) => tell(&failed.to_string()),
@@ -162,18 +162,18 @@ impl ChatSession {
         );
         tell(&Style::Dim.err(&said));
         let mut unready = unready::find(host);
-        // Those that are still starting were named before.
+        // Servers that are still starting were named before.
         unready.retain(|server| !server.is_starting());
         self.report(&unready);
     }
 
-    /// Says what is wrong with config files, servers and what they offer.
+    /// Reports problems with config files, with servers and with their tools, prompts and resources.
     fn report(&self, unready: &[Unready]) {
         let host = self.conversation.host();
         let notes = host.notes();
         let catalog = host.catalog();
         let mut problems: Vec<&Problem> = catalog.problems().iter().collect();
-        // A chat asks which server is meant when one of them is named.
+        // If several servers have the same URI, a chat asks which one is meant when the URI is used.
         problems.retain(|problem| !matches!(problem, Problem::SameUri { .. }));
         match self.output {
             Output::Json => {
@@ -192,7 +192,7 @@ impl ChatSession {
         }
     }
 
-    /// Takes a line that was typed.
+    /// Handles a line that was typed.
     async fn take(&mut self, line: &str) -> Outcome<Next> {
         let line = match line.strip_prefix('!') {
             Some(wanted) => {
@@ -217,7 +217,7 @@ impl ChatSession {
         Ok(Next::Model)
     }
 
-    /// Says something, with what was attached.
+    /// Adds a message with the attached content.
     fn say(&mut self, text: &str) {
         let mut message = SamplingMessage::user(text);
         let attached = std::mem::take(&mut self.attached);
@@ -237,7 +237,7 @@ impl ChatSession {
         self.messages.extend(messages);
     }
 
-    /// Takes back what was said last. What was attached to it goes with the next message.
+    /// Removes the last message. Content that was attached to it goes with the next message.
     fn take_back(&mut self) {
         let Said { before, attached } = std::mem::take(&mut self.last_said);
         if before >= self.messages.len() {
@@ -254,7 +254,7 @@ impl ChatSession {
         self.attached.extend(parts);
     }
 
-    /// Begins another conversation: what was said is forgotten, and so is what was allowed for it.
+    /// Starts another conversation: earlier messages and permissions of the conversation are forgotten.
     pub(super) fn forget(&mut self) {
         let conversation = Arc::new(self.conversation.host().conversation());
         let tools = HostTools::new(Arc::clone(&conversation));
@@ -298,7 +298,7 @@ impl ChatSession {
             }
             Err(failed) => {
                 if self.messages.len() == before {
-                    // There is no answer: the prompt is removed from the conversation.
+                    // There is no answer, so the prompt is removed from the conversation.
                     self.take_back();
                 }
                 if output == Output::Json {
@@ -309,7 +309,7 @@ impl ChatSession {
         }
     }
 
-    /// Says how a run ended, if it did not end with a whole answer.
+    /// Reports how a run ended, if it did not end with a complete answer.
     fn tell_end(&self, ended: &AgentOutcome) {
         let said = match ended {
             AgentOutcome::Stopped => "stopped".to_owned(),
@@ -336,7 +336,7 @@ impl ChatSession {
     }
 }
 
-/// Says what is wrong with what servers offer.
+/// Reports problems with the tools, prompts and resources of servers.
 fn tell_problems(problems: &[&Problem]) {
     for problem in problems.iter().take(MAX_PROBLEMS) {
         let problem = one_line(&problem.to_string());
@@ -349,9 +349,9 @@ fn tell_problems(problems: &[&Problem]) {
     }
 }
 
-/// Waits until all servers are there, or are known not to come, and says whom it waits for. A person is
-/// kept waiting for `limit`; servers that come later add their tools then. A script waits as long as
-/// a server may take to start.
+/// Waits until all servers are ready or have failed, and says which servers it waits for. A user waits at most
+/// `limit`; the tools of slower servers are added later. A script waits as long as a server may take to
+/// start.
 async fn ready(conversation: &Conversation, limit: Option<Duration>, output: Output) {
     let host = conversation.host();
     let mut ready = std::pin::pin!(host.ready());
@@ -362,7 +362,7 @@ async fn ready(conversation: &Conversation, limit: Option<Duration>, output: Out
             () = tokio::time::sleep(LOOK) => {}
         }
         if person::is_asked() {
-            // The person is the one who is waited for.
+            // The user is being asked, so this time does not count.
             continue;
         }
         waited += LOOK;

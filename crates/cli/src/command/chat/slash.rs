@@ -30,7 +30,7 @@ const HELP: &str = "\
 
 Ctrl-D says no to a question and declines a form. Ctrl-C stops the model and cancels its calls.";
 
-/// 20 lines of history are listed.
+/// How many lines of history are listed.
 const MAX_HISTORY: usize = 20;
 
 /// Lines that Tab completes to.
@@ -51,12 +51,12 @@ pub(super) fn completions(session: &ChatSession) -> Vec<String> {
     let granted = host.grants();
     let granted = granted.iter();
     lines.extend(granted.map(|grant| format!("/revoke {}", granted_name(grant))));
-    // What servers call things is not typed for the user if it could not be typed.
+    // Names from servers are not offered if a user could not type them.
     lines.retain(|line| !line.contains(is_order) && !line.contains('\n'));
     lines
 }
 
-/// A grant as `/revoke` takes it.
+/// A grant in the syntax of `/revoke`.
 fn granted_name(grant: &Grant) -> String {
     let subject = if grant.subject.is_empty() {
         "*"
@@ -66,17 +66,17 @@ fn granted_name(grant: &Grant) -> String {
     format!("{}:{}/{subject}", grant.kind, grant.server)
 }
 
-/// What follows a command.
+/// What to do after a command.
 pub(super) enum Next {
-    /// The next line.
+    /// Read the next line.
     Line,
-    /// The model, for something was said.
+    /// Let the model answer: a message was added.
     Model,
-    /// The end.
+    /// End the chat.
     Quit,
 }
 
-/// Does what a line says that begins with a slash.
+/// Runs a line that begins with a slash.
 pub(super) async fn run(session: &mut ChatSession, line: &str) -> Outcome<Next> {
     let words = words::split(line);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -223,8 +223,8 @@ fn resource_line(uri: &str, name: &str, server: &ServerId) -> String {
     format!("@{}  {}  {server}", one_line(uri), one_line(name))
 }
 
-/// The server of a resource. Of several that list it, the user has to name one: a server must not get
-/// what is meant for another by listing its URIs.
+/// The server of a resource. If several servers list it, the user has to name one: otherwise a server could get
+/// requests meant for another by listing the same URIs.
 fn owner(session: &ChatSession, uri: &str) -> Outcome<ServerId> {
     let catalog = session.conversation.host().catalog();
     let listed = catalog.resources().iter();

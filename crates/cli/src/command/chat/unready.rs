@@ -1,4 +1,4 @@
-//! Servers that are not ready, and why: for people and for programs.
+//! Servers that are not ready, with the reason, for people and for programs.
 
 use serde_json::{Value, json};
 use turnbuckle::host::{FailureKind, Host, ServerState, ServerStatus};
@@ -6,28 +6,28 @@ use turnbuckle_command_line::{control::one_line, style::Style};
 
 use crate::show::tell;
 
-/// 5 lines of standard error are shown to people: the reason is usually in the last ones.
+/// How many lines of stderr people see: the reason is usually in the last ones.
 const MAX_STDERR: usize = 5;
 
 /// A server that is not ready.
 pub(super) struct Unready {
     id: String,
-    /// What it does instead.
+    /// Its current state.
     state: &'static str,
-    /// Why.
+    /// The reason.
     reason: String,
     /// The last lines of its standard error.
     stderr: Vec<String>,
     hint: Option<String>,
 }
 
-/// The servers of a host that are not ready and should be.
+/// The servers of a host that should be ready and are not.
 pub(super) fn find(host: &Host) -> Vec<Unready> {
     host.servers().iter().filter_map(Unready::new).collect()
 }
 
 impl Unready {
-    /// `None` if nothing is wrong with a server.
+    /// Creates the report; `None` if the server is fine.
     pub(super) fn new(server: &ServerStatus) -> Option<Self> {
         let state = match server.state {
             ServerState::Starting => "starting",
@@ -50,12 +50,12 @@ impl Unready {
         })
     }
 
-    /// Whether it may become ready without having failed.
+    /// Whether the server is still starting and has not failed.
     pub(super) fn is_starting(&self) -> bool {
         self.state == "starting"
     }
 
-    /// Says it to a person.
+    /// Prints it for a user.
     pub(super) fn tell(&self) {
         let (id, reason) = (one_line(&self.id), one_line(&self.reason));
         let said = match self.state {

@@ -1,7 +1,7 @@
-//! The words of a line that begins with a slash.
+//! Splits a line that begins with a slash into words.
 
-/// Splits a line at blanks. A word, or the value after its `=`, may be in quotes, and has blanks then.
-/// A quote anywhere else is a character like others, so that `name=don't` is one word.
+/// Splits a line at blanks. A word, or the value after its `=`, may be quoted to contain blanks.
+/// A quotation mark elsewhere is an ordinary character, so `name=don't` is one word.
 pub(super) fn split(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = line.trim_start();
@@ -13,7 +13,7 @@ pub(super) fn split(line: &str) -> Vec<String> {
     words
 }
 
-/// The first word of a line that begins with one, and what follows it.
+/// The first word of a line, and the rest of the line.
 fn first(line: &str) -> (String, &str) {
     let end = line.find(char::is_whitespace).unwrap_or(line.len());
     let plain = (line[..end].to_owned(), &line[end..]);
@@ -30,7 +30,7 @@ fn first(line: &str) -> (String, &str) {
     plain
 }
 
-/// What is between the quotes that a text begins with, and what follows them. The second quote ends
+/// The quoted text at the start of `text`, and the rest. The closing quotation mark must end
 /// a word.
 fn in_quotes(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|it| matches!(*it, '"' | '\''))?;

@@ -1,4 +1,4 @@
-//! Makes the folder of a new project.
+//! Creates the folder of a new project.
 
 use std::{
     fs, io,
@@ -17,8 +17,8 @@ use super::{
 };
 use crate::show::print;
 
-/// The checkout that this program was built in. It may be gone, or on another machine. A release has none:
-/// it must not use what a user's machine has at that path.
+/// The checkout that this program was built in, which may be gone or on another machine. A release has none: it must
+/// not use whatever a user's machine has at that path.
 const CHECKOUT: Option<&str> = match option_env!("TURNBUCKLE_RELEASE") {
     Some(_) => None,
     None => Some(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")),
@@ -67,7 +67,7 @@ pub(crate) fn run(new: &New) -> Outcome {
     };
     let library = new.library()?;
     let files = files(&name, form, &library);
-    // Creating the folder is also the check that nothing is overwritten.
+    // Creating the folder also checks that nothing is overwritten.
     fs::create_dir(folder).map_err(|error| not_made(folder, &error))?;
     for (path, content) in &files {
         let path = folder.join(path);
@@ -127,7 +127,7 @@ fn not_made(folder: &Path, error: &io::Error) -> Failed {
     }
 }
 
-/// The manifest of a workspace that the folder is in.
+/// The manifest of the workspace that contains the folder, if there is one.
 fn workspace_around(folder: &Path) -> Option<PathBuf> {
     let folder = folder.canonicalize().ok()?;
     let manifests = folder.ancestors().skip(1).map(|it| it.join("Cargo.toml"));

@@ -1,6 +1,6 @@
-//! The name of a new project, which becomes the name of a package and of a program.
+//! The name of a new project, which becomes the name of its package and its program.
 
-/// Keywords of Rust, which Cargo does not take.
+/// Keywords of Rust, which Cargo does not accept as names.
 const KEYWORDS: [&str; 47] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
     "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
@@ -9,19 +9,19 @@ const KEYWORDS: [&str; 47] = [
     "where", "while",
 ];
 
-/// Names that Cargo uses for folders of its own, and `test`, a crate of Rust.
+/// Names that Cargo uses for its own folders, and `test`, a crate of Rust.
 const OF_CARGO: [&str; 5] = ["build", "deps", "examples", "incremental", "test"];
 
-/// Crates of Rust that every program has.
+/// Crates of Rust that every program can use.
 const OF_RUST: [&str; 4] = ["alloc", "core", "proc_macro", "std"];
 
 /// The crates that a new project depends on.
 const DEPENDENCIES: [&str; 3] = ["serde_json", "tokio", "turnbuckle"];
 
-/// Checks that Cargo takes the name.
+/// Checks that Cargo accepts the name.
 ///
 /// # Errors
-/// What is wrong with it, as the end of a sentence.
+/// The problem with the name, as the end of a sentence.
 pub(super) fn check(name: &str) -> Result<(), String> {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if let Some(other) = name.chars().find(|c| !is_allowed(*c)) {

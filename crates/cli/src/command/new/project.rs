@@ -2,37 +2,37 @@
 
 use std::path::{Path, PathBuf};
 
-/// What kind of server it is.
+/// The kind of server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// On stdin and stdout.
+    /// Serves on stdin and stdout.
     Stdio,
-    /// At an HTTP endpoint.
+    /// Serves at an HTTP endpoint.
     Http,
-    /// At an HTTP endpoint, for callers with a token.
+    /// Serves at an HTTP endpoint, for callers with a token.
     Protected,
 }
 
-/// Where the library comes from.
+/// The source of the library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Library {
-    /// A checkout of it.
+    /// A checkout of the repository.
     Checkout(PathBuf),
     /// The published crate of the version of this program.
     Published,
 }
 
 impl Library {
-    /// The checkout that a program is in or was built in, else the published crate.
+    /// The checkout that contains the program or that it was built in, or else the published crate.
     pub(super) fn of_program(program: &Path, built_in: Option<&Path>) -> Self {
-        // A checkout has its programs in target/PROFILE.
+        // In a checkout, programs are in target/PROFILE.
         let around = program.ancestors().nth(3).and_then(Self::at);
-        // A program that was copied or installed is elsewhere.
+        // A program that was copied or installed is not in its checkout.
         let built_in = || built_in.filter(|root| is_ours(root)).and_then(Self::at);
         around.or_else(built_in).unwrap_or(Self::Published)
     }
 
-    /// What the author of the project should know about it.
+    /// A note for the author of the project.
     pub(super) fn note(&self) -> Option<String> {
         let version = env!("CARGO_PKG_VERSION");
         (*self == Self::Published).then(|| {
@@ -43,7 +43,7 @@ impl Library {
         })
     }
 
-    /// The checkout in this folder: its root, or the folder of the crate.
+    /// The checkout in this folder, which is its root or the folder of the crate.
     pub(super) fn at(folder: &Path) -> Option<Self> {
         let places = [folder.join("crates/turnbuckle"), folder.to_owned()];
         let is_library = |place: &PathBuf| {
@@ -54,7 +54,7 @@ impl Library {
         Some(Self::Checkout(found.canonicalize().ok()?))
     }
 
-    /// The dependency, with these features.
+    /// The dependency with these features, as a line of the manifest.
     fn dependency(&self, features: &[&str]) -> String {
         let source = match self {
             Self::Checkout(path) => format!("path = {}", text(&path.to_string_lossy())),
@@ -92,7 +92,7 @@ impl Form {
         match self {
             Self::Stdio => &[],
             Self::Http => &["http"],
-            // An issuer of tokens is reached over TLS.
+            // The issuer of tokens is reached over TLS.
             Self::Protected => &["auth", "http", "tls"],
         }
     }
@@ -105,7 +105,7 @@ impl Form {
         }
     }
 
-    /// How to run the server and call its tool.
+    /// The commands that run the server and call its tool.
     pub(super) fn commands(self, name: &str) -> Vec<String> {
         match self {
             Self::Stdio => vec![
@@ -128,7 +128,7 @@ impl Form {
         }
     }
 
-    /// The description of the package, which the server gives as its own.
+    /// The description of the package, which is also the server's description.
     fn description(self) -> &'static str {
         match self {
             Self::Stdio | Self::Http => "Greets people by name.",
@@ -136,7 +136,7 @@ impl Form {
         }
     }
 
-    /// What only the test needs, besides the library.
+    /// The dependencies of the test, besides the library.
     fn test_dependencies(self) -> &'static str {
         match self {
             Self::Stdio | Self::Http => "serde_json = \"1\"\n",
@@ -173,7 +173,7 @@ pub(super) fn files(name: &str, form: Form, library: &Library) -> [(&'static str
 fn manifest(name: &str, form: Form, library: &Library) -> String {
     let rust = env!("CARGO_PKG_RUST_VERSION");
     let dependency = library.dependency(form.features());
-    // The features of both sections are put together when tests are built.
+    // When tests are built, Cargo merges the features of both sections.
     let for_tests = library.dependency(&["client"]);
     let description = form.description();
     let only_for_tests = form.test_dependencies();
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(Some(&library), Library::at(checkout).as_ref());
         assert_eq!(library.note(), None);
 
-        // Another folder that has a package of that name is not it.
+        // Another folder with a package of that name is not a checkout.
         let folder = tempfile::tempdir().unwrap();
         let other = folder.path().join("crates/turnbuckle");
         std::fs::create_dir_all(&other).unwrap();

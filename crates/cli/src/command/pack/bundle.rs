@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-/// Writes the archive. Its bytes depend on its content alone: times are left out.
+/// Writes the archive. Its bytes depend only on its content: times are left out.
 pub(super) fn write(
     to: impl Write + Seek,
     manifest: &Value,
@@ -20,7 +20,7 @@ pub(super) fn write(
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
     archive.start_file("manifest.json", options.unix_permissions(0o644))?;
     serde_json::to_writer_pretty(&mut archive, manifest)?;
-    // An application that unpacks it keeps the permission to run it.
+    // An application that unpacks the bundle keeps the permission to run the program.
     let of_program = options.unix_permissions(0o755).large_file(true);
     archive.start_file(path, of_program)?;
     io::copy(&mut File::open(program)?, &mut archive)?;

@@ -1,4 +1,4 @@
-//! Asks the server what it is, and writes the files.
+//! Asks the server for its description and tools, and writes the files.
 
 use std::{
     fs, io,
@@ -129,7 +129,7 @@ pub(crate) fn run(pack: &Pack) -> Outcome {
 }
 
 impl Pack {
-    /// Checks everything that needs no server, and gives the platform of the program.
+    /// Checks everything that can be checked without the server, and returns the platform of the program.
     fn check(&self) -> Outcome<&'static str> {
         input::check_author(&self.author)?;
         input::check_variables(&self.variables)?;
@@ -164,7 +164,7 @@ impl Pack {
             return Err(Failed::usage("the server has no description")
                 .hint("pass --description TEXT, or set `description` in Cargo.toml"));
         };
-        // The name becomes the name of a file.
+        // The name becomes part of a file name.
         let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         let name = server.name.replace(|c| !is_allowed(c), "-");
         let name = name.trim_start_matches(['.', '-']).to_owned();

@@ -1,11 +1,11 @@
-//! What the author writes on the command line, checked before the server is started.
+//! Checks the author's input on the command line before the server is started.
 
 use std::collections::HashMap;
 
 use http::Uri;
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
-/// Checks the name of the author: the format of bundles demands one, and people read it.
+/// Checks the name of the author, which the bundle format requires.
 ///
 /// # Errors
 /// If it is empty.
@@ -42,7 +42,7 @@ pub(super) fn check_download(url: &str) -> Outcome {
     }
 }
 
-/// The scheme of an absolute URL, which has a host.
+/// The scheme of an absolute URL that has a host.
 fn scheme(url: &str) -> Option<String> {
     let url: Uri = url.parse().ok()?;
     url.host().filter(|host| !host.is_empty())?;
@@ -53,7 +53,7 @@ fn scheme(url: &str) -> Option<String> {
 /// case.
 ///
 /// # Errors
-/// If one is not the name of a variable, or two would be one setting.
+/// If a name is not valid for a variable, or two names would become the same setting.
 pub(super) fn check_variables(names: &[String]) -> Outcome {
     let mut settings = HashMap::new();
     for name in names {

@@ -7,7 +7,7 @@ use crate::offer::Offer;
 /// The version of the format.
 const FORMAT: &str = "0.3";
 
-/// What a bundle says about its server.
+/// The description of a bundle's server.
 pub(super) struct About {
     pub(super) name: String,
     pub(super) title: Option<String>,
@@ -22,9 +22,9 @@ pub(super) struct Start<'a> {
     /// The name of the program in the bundle.
     pub(super) program: &'a str,
     pub(super) arguments: &'a [String],
-    /// Variables of the environment that the user gives a value when the bundle is installed.
+    /// Environment variables whose values the user enters when the bundle is installed.
     pub(super) variables: &'a [String],
-    /// The system that the program runs on, in the format's words.
+    /// The platform that the program runs on, by its name in the format.
     pub(super) platform: &'a str,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn write(about: &About, start: &Start<'_>, offer: &Offer) -> Value {
     for variable in start.variables {
         let key = variable.to_lowercase();
         environment.insert(variable.clone(), format!("${{user_config.{key}}}").into());
-        // What a server takes from the environment is a key or a password more often than not.
+        // Values from the environment are usually keys or passwords.
         let setting = json!({
             "type": "string",
             "title": variable,
@@ -72,7 +72,7 @@ pub(super) fn write(about: &About, start: &Start<'_>, offer: &Offer) -> Value {
                 None => json!({ "name": tool.name }),
             }
         }).collect::<Vec<_>>(),
-        // Prompts in a manifest need their whole text, which the server makes when it is asked.
+        // Prompts in a manifest need their full text, which the server only generates on request.
         "prompts_generated": !offer.prompts.is_empty(),
         "compatibility": { "platforms": [start.platform] },
     });
@@ -88,8 +88,8 @@ pub(super) fn write(about: &About, start: &Start<'_>, offer: &Offer) -> Value {
     manifest
 }
 
-/// The platform that a program of this operating system runs on, in the format's words. The format has no
-/// others.
+/// The platform for programs of this operating system, by its name in the format; `None` for systems that the format
+/// does not have.
 pub(super) fn platform(system: &str) -> Option<&'static str> {
     match system {
         "linux" => Some("linux"),

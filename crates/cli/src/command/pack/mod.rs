@@ -1,4 +1,4 @@
-//! `turnbuckle pack`: a bundle of a server that applications install, and its entry for the registry.
+//! `turnbuckle pack`: creates a bundle of a server for applications to install, and its entry for the registry.
 
 mod bundle;
 mod command;

@@ -1,4 +1,4 @@
-//! The `server.json` of a server: its entry for the registry of MCP servers.
+//! The `server.json` of a server: its entry in the registry of MCP servers.
 
 use serde_json::{Value, json};
 use turnbuckle_command_line::failure::{Failed, Outcome};
@@ -14,10 +14,10 @@ const MAX_TEXT: usize = 100;
 /// How many characters the registry allows for a version.
 const MAX_VERSION: usize = 255;
 
-/// Checks a name of the registry, such as `io.github.ada/greeter`.
+/// Checks a name for the registry, such as `io.github.ada/greeter`.
 ///
 /// # Errors
-/// If the registry would refuse it.
+/// If the registry would reject it.
 pub(super) fn check_name(name: &str) -> Outcome {
     let is_word = |part: &str, also: &str| {
         let is_allowed = |c: char| c.is_ascii_alphanumeric() || also.contains(c);
@@ -36,10 +36,10 @@ pub(super) fn check_name(name: &str) -> Outcome {
     )
 }
 
-/// Checks what a server says about itself.
+/// Checks a server's description.
 ///
 /// # Errors
-/// If the registry would refuse it.
+/// If the registry would reject it.
 pub(super) fn check(about: &About) -> Outcome {
     let length = about.description.chars().count();
     if length > MAX_TEXT {
@@ -65,7 +65,7 @@ pub(super) fn check(about: &About) -> Outcome {
     Ok(())
 }
 
-/// Rules of the official registry that the URL of a bundle breaks. Other registries may not have them.
+/// Rules of the official registry that the URL of a bundle violates. Other registries may not have these rules.
 pub(super) fn warnings(url: &str) -> Vec<&'static str> {
     let mut warnings = Vec::new();
     let is_release = (url.starts_with("https://github.com/")
@@ -80,7 +80,7 @@ pub(super) fn warnings(url: &str) -> Vec<&'static str> {
     warnings
 }
 
-/// The entry of a server whose bundle has this digest and can be had at this URL.
+/// The entry of a server whose bundle has this digest and can be downloaded at this URL.
 pub(super) fn write(
     name: &str,
     about: &About,

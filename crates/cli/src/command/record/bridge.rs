@@ -1,5 +1,5 @@
-//! A server at a URL, for a client that speaks over stdin and stdout. Messages pass as they are; what
-//! HTTP wants besides is made from what they say.
+//! Connects a client on stdin and stdout to a server at a URL. Messages are passed on unchanged; the headers
+//! that HTTP requires are made from the messages.
 
 use std::{
     collections::HashMap,
@@ -35,22 +35,22 @@ use super::{
 };
 use crate::runtime::stop_signal;
 
-/// The longest message that is passed on, in bytes: what a client of ours takes.
+/// The longest message that is passed on, in bytes: the limit of our own client.
 pub(super) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
 
-/// How many lines of the client wait while the server takes one.
+/// How many lines of the client may wait while the server accepts one.
 const MAX_WAITING: usize = 64;
 
-/// How many tools are remembered for the headers that their calls want.
+/// How many tools are remembered for the headers of their calls.
 const MAX_TOOLS: usize = 10_000;
 
-/// How long answers are waited for after the client has gone.
+/// How long to wait for answers after the client has left.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// How long a server has to end the session.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// What one session needs to know. Clones share it.
+/// The state of one session. Clones share it.
 #[derive(Clone)]
 pub(super) struct Bridge {
     pub(super) agent: Agent,
@@ -63,12 +63,12 @@ pub(super) struct Bridge {
 
 #[derive(Default)]
 struct BridgeState {
-    /// Of a session, from its opening.
+    /// The session id, once the session is open.
     session: Option<String>,
     revision: Option<String>,
-    /// Where messages go, with servers that answer by a stream of events alone.
+    /// Where to send messages, for servers with HTTP+SSE.
     endpoint: Option<Address>,
-    /// Requests under way, which a cancellation ends.
+    /// Requests under way, which a cancellation aborts.
     under_way: HashMap<Id, AbortHandle>,
     tools: HashMap<String, Arc<ParamHeaders>>,
 }
@@ -99,7 +99,7 @@ pub(super) async fn run(
     bridge.sheet.all_written()
 }
 
-/// The lines of stdin, read on a thread of its own.
+/// The lines of stdin, read on a separate thread.
 fn lines() -> mpsc::Receiver<Vec<u8>> {
     let (tell, lines) = mpsc::channel(MAX_WAITING);
     thread::spawn(move || {
@@ -143,7 +143,7 @@ impl Bridge {
         self.state.lock()
     }
 
-    /// Passes a message on. Requests are answered whenever they are; the rest keeps its order.
+    /// Passes a message on. Requests are answered in any order; other messages keep their order.
     async fn pass(&self, line: Vec<u8>, tasks: &mut JoinSet<()>) -> Outcome {
         while tasks.try_join_next().is_some() {}
         let envelope = Envelope::parse(&line);
@@ -151,7 +151,7 @@ impl Bridge {
             && self.lock().session.is_none()
             && self.lock().revision.is_none()
         {
-            // Without a session, closing the stream is how a request is cancelled.
+            // Without a session, a request is cancelled by closing its stream.
             self.give_up(&id);
             return Ok(());
         }
@@ -160,7 +160,7 @@ impl Bridge {
         let Some(id) = envelope.id().filter(|_| !is_opening).cloned() else {
             let refused = self.exchange(&envelope, line.clone()).await;
             if let Some(refusal) = refused {
-                // An older server takes messages elsewhere; if it does not, the refusal is passed
+                // An older server may accept messages at another URL; if it does not, its refusal is passed
                 // on.
                 match self.open_events(tasks).await {
                     Ok(()) => drop(self.exchange(&envelope, line).await),
@@ -168,7 +168,7 @@ impl Bridge {
                 }
             }
             if let Some(id) = envelope.cancelled() {
-                // The server was told: its stream, which may never end, is not waited for.
+                // The server was notified. Its stream may never end, so it is closed here.
                 self.give_up(&id);
             }
             if is_opened && self.lock().endpoint.is_none() {
@@ -178,7 +178,7 @@ impl Bridge {
             return Ok(());
         };
         let (bridge, key) = (self.clone(), id.clone());
-        // Held until the request is noted, so that it cannot be done before.
+        // Locked until the request is recorded, so that the request cannot end before that.
         let mut state = self.lock();
         let task = tasks.spawn(async move {
             bridge.exchange(&envelope, line).await;
@@ -188,15 +188,15 @@ impl Bridge {
         Ok(())
     }
 
-    /// Waits no longer for the answer to a request.
+    /// Stops waiting for the answer to a request.
     fn give_up(&self, id: &Id) {
         if let Some(task) = self.lock().under_way.remove(id) {
             task.abort();
         }
     }
 
-    /// Sends a message and passes on the answer; a refusal to open a session is handed back,
-    /// so that another way may be tried.
+    /// Sends a message and passes on the answer. If the server refuses to open a session, the refusal is returned,
+    /// so that another transport may be tried.
     async fn exchange(&self, envelope: &Envelope, line: Vec<u8>) -> Option<Bytes> {
         let (address, headers) = self.head(envelope);
         let is_by_events = self.lock().endpoint.is_some();
@@ -217,7 +217,7 @@ impl Bridge {
             self.lock().session = id.and_then(|id| id.to_str().ok()).map(str::to_owned);
         }
         if is_by_events {
-            // The answer comes by the stream.
+            // The answer arrives on the event stream.
             return None;
         }
         self.receive(envelope, reply).await
@@ -245,7 +245,7 @@ impl Bridge {
         if reply.is_events() && status.is_success() {
             let id = envelope.id();
             let events = reply.events(MAX_MESSAGE);
-            // In 2026-07-28 a stream that broke is over.
+            // In 2026-07-28 a stream that breaks cannot be resumed.
             let is_answered = if envelope.revision().is_some() {
                 self.heard_once(events, id).await
             } else {
@@ -257,7 +257,7 @@ impl Bridge {
             return None;
         }
         let body = reply.bytes(MAX_MESSAGE).await.unwrap_or_default();
-        // A response that breaks the rules of JSON-RPC is for the client to judge.
+        // A response that violates JSON-RPC is passed on for the client to handle.
         let is_message = envelope::parse(&body).is_ok()
             || (status.is_success() && Outline::of(&body).is_response());
         let is_elsewhere = [400, 404, 405].contains(&status.as_u16());
@@ -278,7 +278,7 @@ impl Bridge {
         None
     }
 
-    /// Opens the stream of a server of 2024-11-05, which says where messages go.
+    /// Opens the event stream of a server of 2024-11-05, which names the URL for messages.
     async fn open_events(&self, tasks: &mut JoinSet<()>) -> Outcome {
         let lost = |reason: String| Failed::new(Code::Connect, reason);
         let opening = async {
@@ -314,10 +314,10 @@ impl Bridge {
         Ok(())
     }
 
-    /// Gives a message to the client, as one line.
+    /// Passes a message to the client, as one line.
     pub(super) fn deliver(&self, message: &[u8]) {
         self.learn(message);
-        // Line breaks in JSON are only ever between its parts.
+        // In JSON, line breaks only occur between tokens.
         let flat = |byte: &u8| {
             if matches!(byte, b'\n' | b'\r') {
                 b' '
@@ -341,7 +341,7 @@ impl Bridge {
         }
     }
 
-    /// Takes note of what later messages have to repeat in their headers.
+    /// Remembers values that later messages must repeat in their headers.
     fn learn(&self, message: &[u8]) {
         const OPENED: &[u8] = b"\"protocolVersion\"";
         const ANNOTATED: &[u8] = b"\"x-mcp-header\"";
@@ -368,7 +368,7 @@ impl Bridge {
         }
     }
 
-    /// Waits a little for what is under way, and ends the session.
+    /// Waits a little for requests under way, then ends the session.
     async fn end(&self, mut tasks: JoinSet<()>) {
         let all = async {
             while !self.lock().under_way.is_empty() && tasks.join_next().await.is_some() {}
@@ -380,7 +380,7 @@ impl Bridge {
             let ending = self
                 .agent
                 .send(Method::DELETE, &address, headers, Bytes::new());
-            // Servers may keep their sessions; they end them themselves then.
+            // Servers need not support this; they then end the session themselves.
             let _ = tokio::time::timeout(ENDING, ending).await;
         }
     }

@@ -1,4 +1,4 @@
-//! A server that is a program: its pipes, with every message recorded.
+//! A server that is a program: relays its stdin and stdout, and records every message.
 
 use std::{
     io::{self, BufRead as _, BufReader, Read, Write},
@@ -11,7 +11,7 @@ use turnbuckle_host::config::Launch;
 
 use super::sheet::Sheet;
 
-/// The longest message that is passed on, in bytes: what a client of ours takes.
+/// The longest message that is passed on, in bytes: the limit of our own client.
 const MAX_MESSAGE: u64 = 64 * 1024 * 1024;
 
 pub(super) fn run(launch: &Launch, sheet: &Sheet) -> Outcome {
@@ -21,8 +21,8 @@ pub(super) fn run(launch: &Launch, sheet: &Sheet) -> Outcome {
         return Err(Failed::new(Code::Connect, "the server has no pipes"));
     };
     let their_sheet = sheet.clone();
-    // It ends with the client's end, which closes the server's stdin; if the server ends first, it
-    // ends with this process.
+    // This thread ends when the client closes its end, which closes the server's stdin. If the server ends first,
+    // the thread ends with this process.
     thread::spawn(move || pass(io::stdin(), to, "out", &their_sheet));
     let passed = pass(from, io::stdout(), "in", sheet);
     let ended = child.wait().map_err(lost)?;
@@ -60,7 +60,7 @@ fn start(launch: &Launch) -> Outcome<process::Child> {
         .map_err(|error| Failed::new(Code::Connect, format!("cannot start `{program}`: {error}")))
 }
 
-/// Passes lines on as they are, and writes each down.
+/// Passes lines on unchanged, and records each of them.
 fn pass(
     from: impl Read,
     mut to: impl Write,

@@ -1,4 +1,4 @@
-//! What a message says about itself, as far as HTTP has to know.
+//! The parts of a message that HTTP headers repeat.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use turnbuckle::{
     transport::http::client::{HeaderMap, HeaderName, HeaderValue},
 };
 
-/// The member of `_meta` that names the revision of a request that is complete in itself.
+/// The member of `_meta` that names the revision of a modern request.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// A message of the client.
@@ -40,25 +40,25 @@ impl Envelope {
         self.method.as_deref()
     }
 
-    /// The request that a cancellation is about.
+    /// The id of the request that this cancellation cancels.
     pub(super) fn cancelled(&self) -> Option<Id> {
         let is_one = self.method() == Some("notifications/cancelled");
         let id = self.params.get("requestId").filter(|_| is_one)?;
         Id::deserialize(id).ok()
     }
 
-    /// The revision, if the message is complete in itself.
+    /// The revision, if this is a modern request.
     pub(super) fn revision(&self) -> Option<&str> {
         self.params["_meta"][VERSION].as_str()
     }
 
-    /// An error in place of the answer that never came.
+    /// An error in place of an answer that never came.
     pub(super) fn failed(&self, reason: &str) -> Option<String> {
         let error = json!({"code": -32_000, "message": reason});
         Some(json!({"jsonrpc": "2.0", "id": self.id()?, "error": error}).to_string())
     }
 
-    /// The headers that repeat what is in a message that is complete in itself.
+    /// The headers that repeat parts of a modern request.
     pub(super) fn headers(&self, params: Option<&ParamHeaders>) -> HeaderMap {
         let mut headers = HeaderMap::new();
         let (Some(revision), Some(method)) = (self.revision(), self.method()) else {
@@ -72,7 +72,7 @@ impl Envelope {
         }
         let arguments = self.params["arguments"].as_object();
         if let (Some(params), Some(arguments)) = (params, arguments) {
-            // What a header cannot carry is left out, and the server says what it makes of that.
+            // Values that a header cannot carry are left out; the server then reports the problem.
             for (name, value) in params.headers_for(arguments).unwrap_or_default() {
                 set(&mut headers, name, &value);
             }
@@ -80,14 +80,14 @@ impl Envelope {
         headers
     }
 
-    /// The tool of a call.
+    /// The name of the tool that is called.
     pub(super) fn tool(&self) -> Option<&str> {
         let is_call = self.method() == Some("tools/call");
         self.params["name"].as_str().filter(|_| is_call)
     }
 }
 
-/// What cannot be a header is left out; the server says what it makes of that.
+/// Adds a header. A value that a header cannot carry is left out; the server then reports the problem.
 pub(super) fn set(headers: &mut HeaderMap, name: &str, value: &str) {
     let name = HeaderName::from_bytes(name.as_bytes());
     if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {

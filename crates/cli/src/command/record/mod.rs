@@ -1,4 +1,4 @@
-//! `turnbuckle record`: a session between any client and a server, written down.
+//! `turnbuckle record`: records a session between any client and a server.
 
 mod bridge;
 mod child;

@@ -1,4 +1,4 @@
-//! What is written down.
+//! The recording of a session.
 
 use std::{path::Path, sync::Arc, time::Instant};
 
@@ -25,14 +25,14 @@ impl Sheet {
         })
     }
 
-    /// Writes a message down, without its secrets. A file that cannot be written any more ends
-    /// nothing, for the session matters more: [`Sheet::all_written`] tells at its end.
+    /// Records a message without its secrets. If the file can no longer be written, the session continues;
+    /// [`Sheet::all_written`] reports the error at its end.
     pub(super) fn write(&self, direction: &'static str, message: &[u8]) {
         let line = wire::line(self.started, direction, message, &self.secrets);
         self.recorder.write(&line);
     }
 
-    /// Fails if a message was not written down.
+    /// Fails if a message was not recorded.
     pub(super) fn all_written(&self) -> Outcome {
         self.recorder.all_written()
     }

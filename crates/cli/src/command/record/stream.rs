@@ -19,14 +19,14 @@ use super::{
     envelope::{Envelope, set},
 };
 
-/// How long to wait before a stream that broke is asked for again, where the server does not say.
+/// How long to wait before a broken stream is requested again, if the server does not say.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The shortest and longest that a server may have us wait.
+/// The shortest and the longest such wait that a server can set.
 const WAITS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_mins(1));
 
-/// How often in a row asking again may fail, with the wait doubled each time. A stream that ends
-/// with nothing said is a failure too.
+/// How many attempts in a row may fail, with the wait doubled each time. A stream that ends without a message
+/// counts as a failure too.
 const MAX_FAILURES: u32 = 6;
 
 /// A stream that lasted this long counts as successful even without messages: proxies cut quiet
@@ -58,15 +58,15 @@ impl StreamPosition {
 }
 
 impl Bridge {
-    /// Relays the messages of a stream up to the answer to a request. A stream that breaks is
-    /// resumed, if its server gave event ids. `false` if there is no answer.
+    /// Relays the messages of a stream up to the answer to a request. A broken stream is resumed if its
+    /// server sent event ids. Returns `false` if there is no answer.
     pub(super) async fn answered(&self, mut events: Events, id: Option<&Id>) -> bool {
         let mut position = StreamPosition::default();
         loop {
             if self.drain(&mut events, id, &mut position).await {
                 return true;
             }
-            // Where no single answer is awaited, the end of a stream is its end.
+            // If no single answer is awaited, the end of the stream ends this.
             if id.is_none() || position.last.is_none() {
                 return false;
             }
@@ -77,13 +77,13 @@ impl Bridge {
         }
     }
 
-    /// The same for a stream that is over when it breaks.
+    /// The same for a stream that cannot be resumed.
     pub(super) async fn heard_once(&self, mut events: Events, id: Option<&Id>) -> bool {
         self.drain(&mut events, id, &mut StreamPosition::default())
             .await
     }
 
-    /// The stream of a session that the server speaks by when it was not asked.
+    /// Relays the session's stream for messages that do not belong to a request.
     pub(super) async fn hear(&self) {
         let mut position = StreamPosition::default();
         let StreamAnswer::Stream(mut events) = self.events_from(&position).await else {
@@ -93,7 +93,7 @@ impl Bridge {
             self.drain(&mut events, None, &mut position).await;
             let mut next = self.again(&mut position).await;
             if next.is_none() && position.last.take().is_some() {
-                // The server keeps that stream no longer; what it says from now on is still heard.
+                // The server no longer keeps the events of that stream, but later messages can still be received.
                 next = self.again(&mut position).await;
             }
             let Some(next) = next else { return };
@@ -101,13 +101,13 @@ impl Bridge {
         }
     }
 
-    /// Asks for a stream again until it is there. `None` if the server will not, or cannot for long.
+    /// Requests a stream again until it opens. `None` if the server refuses it, or fails for too long.
     async fn again(&self, position: &mut StreamPosition) -> Option<Box<Events>> {
         while position.failures < MAX_FAILURES {
             tokio::time::sleep(position.wait()).await;
             match self.events_from(position).await {
                 StreamAnswer::Stream(events) => {
-                    // Until something comes by it.
+                    // Counts as a failure until a message arrives.
                     position.failures += 1;
                     return Some(events);
                 }
@@ -133,7 +133,7 @@ impl Bridge {
         }
     }
 
-    /// Passes on the messages of a stream until it ends, or until the answer that is awaited.
+    /// Passes on the messages of a stream until it ends, or until the awaited answer.
     async fn drain(
         &self,
         events: &mut Events,
@@ -151,7 +151,7 @@ impl Bridge {
                 }
                 Err(error @ HttpError::TooLarge { .. }) => {
                     tracing::warn!(%error, "a message was lost");
-                    // To go on from before it would bring it again.
+                    // Resuming from an earlier event would repeat this message.
                     position.last = None;
                     break;
                 }
@@ -164,7 +164,7 @@ impl Bridge {
         false
     }
 
-    /// Passes on what an event says, if it is a message.
+    /// Passes on the data of an event, if it is a message.
     pub(super) fn passed(&self, event: &Event) -> bool {
         let is_message = event.event.as_deref().is_none_or(|kind| kind == "message");
         if event.data.is_empty() || !is_message {
@@ -175,12 +175,12 @@ impl Bridge {
     }
 }
 
-/// What came of asking for a stream.
+/// The result of requesting a stream.
 enum StreamAnswer {
     Stream(Box<Events>),
-    /// There is no stream.
+    /// The server does not have the stream.
     Refused,
-    /// There may be a stream later.
+    /// The request failed, but may succeed later.
     Lost,
 }
 

@@ -1,4 +1,4 @@
-//! A recording against a server: each request again, and what is answered differently.
+//! Replays a recording against a server: sends each request again, and compares the answers.
 
 use std::collections::HashMap;
 
@@ -17,14 +17,14 @@ use crate::{
     show::print,
 };
 
-/// Requests that belong to a connection and not to what is asked on it.
+/// Requests that open or maintain a connection.
 const OF_CONNECTIONS: [&str; 3] = ["initialize", "server/discover", "subscriptions/listen"];
 
 /// How many differences of one result are shown.
 const MAX_SHOWN: usize = 20;
 
-/// The capabilities of the recorded client: a server does not ask a client that cannot answer. The
-/// answers are in the requests that follow.
+/// The capabilities of the recorded client: a server does not send questions to a client that cannot answer them. The
+/// recorded answers are in the requests that follow.
 pub(super) fn offer(recording: &Recording) -> Option<Answers> {
     let is_asked =
         |exchange: &Exchange| exchange.answer["result"]["resultType"] == "input_required";
@@ -36,7 +36,7 @@ pub(super) fn offer(recording: &Recording) -> Option<Answers> {
 /// Sends every request, in order.
 pub(super) async fn run(replay: &Replay, recording: &Recording, session: &Session) -> Outcome {
     let (mut sent, mut differences) = (0, 0);
-    // A server goes on only from where it paused itself.
+    // A server only accepts states that it created itself.
     let mut states: HashMap<String, Value> = HashMap::new();
     for exchange in &recording.exchanges {
         if OF_CONNECTIONS.contains(&exchange.method.as_str()) || exchange.answer.is_null() {
@@ -51,7 +51,7 @@ pub(super) async fn run(replay: &Replay, recording: &Recording, session: &Sessio
         if let (Some(old), Some(new)) = (then["requestState"].as_str(), now.get("requestState")) {
             states.insert(old.to_owned(), new.clone());
         }
-        // The wording of an error is not part of any contract.
+        // The wording of an error may change.
         let both_failed = now.get("error").is_some() && then.get("error").is_some();
         let (then, now) = (replay.compared(&then), replay.compared(&now));
         if then != now && !both_failed {
@@ -90,7 +90,7 @@ async fn send(exchange: &Exchange, states: &HashMap<String, Value>, session: &Se
 }
 
 impl Replay {
-    /// A result without what is different every time.
+    /// A result without the parts that are different each time.
     fn compared(&self, result: &Value) -> Value {
         let mut result = without_meta(result);
         if let Some(members) = result.as_object_mut() {
@@ -137,7 +137,7 @@ impl Replay {
     }
 }
 
-/// The parts that differ, each with its JSON pointer; what is not there is said so.
+/// The parts that differ, each with its JSON pointer and both values, or that a value is missing.
 fn differences(path: &str, then: &Value, now: &Value, found: &mut Vec<(String, String, String)>) {
     let shown = |value: Option<&Value>| value.map_or("(nothing)".to_owned(), ToString::to_string);
     let mut each = |name: &str, then: Option<&Value>, now: Option<&Value>| {

@@ -1,4 +1,4 @@
-//! `turnbuckle replay`: a recording as a server, or against one.
+//! `turnbuckle replay`: replays a recording as a server, or against a server.
 
 mod against;
 mod run;

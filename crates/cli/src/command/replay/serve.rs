@@ -1,4 +1,4 @@
-//! A recording as a server.
+//! Replays a recording as a server.
 
 use std::{
     borrow::Cow,
@@ -12,7 +12,7 @@ use turnbuckle_command_line::failure::{Code, Failed, Outcome};
 
 use crate::recording::Recording;
 
-/// Requests that wait while an answer of the client is awaited. No recorded client sends more
+/// How many requests may wait while an answer of the client is awaited. No recorded client sends more
 /// without answering.
 const MAX_WAITING: usize = 1024;
 
@@ -27,12 +27,12 @@ pub(super) fn run(recording: Recording) -> Outcome {
     .play()
 }
 
-/// Answers requests with what was recorded.
+/// Answers requests from the recording.
 struct Player<R, W> {
     recording: Recording,
     input: std::io::Lines<R>,
     output: W,
-    /// Messages that came while something else was awaited.
+    /// Messages that arrived while another one was awaited.
     waiting: VecDeque<Heard>,
 }
 
@@ -73,7 +73,7 @@ impl<R: BufRead, W: Write> Player<R, W> {
                     return Ok(());
                 }
                 let _ = self.output.flush();
-                // A question of the server: what follows was said after the answer.
+                // A question of the server: the following messages were sent after the client's answer.
                 let outline = Outline::of(line.as_bytes());
                 if let (Some(id), Some(_)) = (outline.id(), outline.method()) {
                     self.await_answer(&id)?;
@@ -100,7 +100,7 @@ impl<R: BufRead, W: Write> Player<R, W> {
         Ok(None)
     }
 
-    /// Waits for the client to answer a question; other messages wait their turn.
+    /// Waits for the client to answer a question; other messages are kept for later.
     fn await_answer(&mut self, id: &Id) -> Outcome {
         while let Some(message) = self.read()? {
             if message.id.as_ref() == Some(id) && message.method.is_none() {
@@ -159,7 +159,7 @@ mod tests {
         let said = played(&recorded, &[call.clone(), ping, answer]);
         let ids: Vec<_> = said.iter().map(|message| message["id"].clone()).collect();
         assert_eq!(ids, [json!(9), json!("a"), json!("b")]);
-        // Without an answer, nothing more is said.
+        // Without an answer, no further messages are sent.
         assert_eq!(played(&recorded, &[call]).len(), 2);
     }
 

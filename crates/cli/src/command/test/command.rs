@@ -1,4 +1,4 @@
-//! The command: calls what is saved, and compares.
+//! Makes the saved calls, and compares their results.
 
 use std::{
     cell::{Cell, RefCell},
@@ -70,14 +70,14 @@ pub(crate) fn run(test: &Test) -> Outcome {
     let words: Vec<String> = named.into_iter().collect();
     let (server, _) = test.arguments.split(&words)?;
     let options = &test.arguments.options;
-    // What has been compared stays, whatever happens to the server.
+    // The verdicts so far are kept if the server fails.
     let verdicts = RefCell::new(Vec::with_capacity(file.calls.len()));
     let began = Cell::new(Instant::now());
     let work = async |session: Session| test.on(&session, &file, &verdicts, &began).await;
     let outcome = block_on(session::with(options, Some(&test.asks), &server, work));
     let mut verdicts = verdicts.into_inner();
     if let Err(failed) = &outcome {
-        // The call that was made, and those that were not.
+        // The call that failed, and those that were not made.
         let mut left = file.calls.iter().skip(verdicts.len());
         if let Some(case) = left.next() {
             let problems = vec![failed.said()];
@@ -115,7 +115,7 @@ impl Test {
         for case in &file.calls {
             began.set(Instant::now());
             let problems = match problems(session, &answerer, &tools, case).await {
-                // The others can still be called.
+                // Other calls can still be made.
                 Err(failed) if !session.connection.is_closed() => vec![failed.said()],
                 problems => problems?,
             };
@@ -167,7 +167,7 @@ impl Test {
         verdicts.push(verdict);
     }
 
-    /// The result of the call. A server that ended or could not be reached is the reason, if there is one.
+    /// The result of the command. If the server ended or could not be reached, that is the reason.
     fn end(&self, verdicts: &[Verdict], outcome: Outcome) -> Outcome {
         let all = verdicts.len();
         let passed = verdicts.iter().filter(|it| it.has_passed()).count();
@@ -195,7 +195,7 @@ impl Test {
     }
 }
 
-/// Makes one call, and says what is not as expected.
+/// Makes one call, and returns what differs from the expectations.
 async fn problems(
     session: &Session,
     answerer: &Answerer,
@@ -239,7 +239,7 @@ async fn problems(
     Ok(problems)
 }
 
-/// The result as JSON, or an object with the error that the server answered with.
+/// The result as JSON, or an object with the server's error.
 async fn outcome<'s, R: Answerable>(
     session: &'s Session,
     answerer: &Answerer,
@@ -258,7 +258,7 @@ async fn outcome<'s, R: Answerable>(
     }
 }
 
-/// Why a call failed, in words.
+/// Why a call failed, as text.
 fn reason(result: &Value) -> String {
     let message = result.pointer("/error/message");
     let text = result.pointer("/content/0/text");

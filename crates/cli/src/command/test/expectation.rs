@@ -1,40 +1,40 @@
-//! What is expected of a part of a result.
+//! Expectations about parts of a result.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use serde_json_path::JsonPath;
 use turnbuckle::schema::Schema;
 
-/// 200 characters of a value are shown.
+/// How many characters of a value are shown.
 const MAX_SHOWN: usize = 200;
 
-/// What is expected of the values at a path. All of it has to hold.
+/// The expectations about the values at a path. All of them must hold.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Expectation {
-    /// A JSON path by RFC 9535; the whole result without one.
+    /// A JSON path by RFC 9535. Defaults to the whole result.
     at: Option<String>,
-    /// Each value is this one.
+    /// Each value equals this one.
     #[serde(deserialize_with = "present")]
     equals: Option<Value>,
-    /// Each value is a text with this in it, or a list that has it.
+    /// Each value is a string that contains this text, or a list that contains this item.
     #[serde(deserialize_with = "present")]
     contains: Option<Value>,
-    /// Each value is a text that fits this regular expression.
+    /// Each value is a string that matches this regular expression.
     matches: Option<String>,
-    /// So many values are there.
+    /// The number of values.
     count: Option<usize>,
-    /// Each value fits this JSON Schema.
+    /// Each value satisfies this JSON Schema.
     schema: Option<Value>,
 }
 
-/// Tells `null` from nothing.
+/// Distinguishes `null` from an absent member.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
 impl Expectation {
-    /// Whether it can be checked at all.
+    /// Checks that the expectation itself is valid.
     pub(super) fn check_itself(&self) -> Result<(), String> {
         self.path()?;
         if let Some(schema) = &self.schema {
@@ -56,7 +56,7 @@ impl Expectation {
         }
     }
 
-    /// What does not hold.
+    /// The expectations that do not hold.
     pub(super) fn problems(&self, result: &Value) -> Vec<String> {
         let at = self.at.as_deref().unwrap_or("$");
         let path = match self.path() {
@@ -132,7 +132,7 @@ fn fits(schema: &Value, value: &Value) -> Result<(), String> {
     })
 }
 
-/// Whether two values are the same: numbers by their value, members in any order.
+/// Whether two values are equal: numbers by value, members in any order.
 fn is_same(one: &Value, other: &Value) -> bool {
     compiled(&json!({ "const": one })).is_ok_and(|schema| schema.check(other).is_ok())
 }

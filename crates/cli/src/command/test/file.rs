@@ -1,4 +1,4 @@
-//! A file of saved calls: JSON, or YAML by its ending.
+//! A file of saved calls, as JSON, or as YAML if its ending says so.
 
 use std::path::Path;
 
@@ -8,17 +8,17 @@ use turnbuckle_command_line::failure::{Failed, Outcome};
 
 use super::expectation::Expectation;
 
-/// 16 MiB: a file is written by hand, or saved call by call.
+/// The largest file, 16 MiB: files are written by hand, or saved call by call.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The smallest file that says something.
+/// An example of a small file.
 const EXAMPLE: &str = r#"example: {"server": "lab", "calls": [{"tool": "echo", "arguments": {"text": "hi"}, "expect": [{"at": "$.content[0].text", "equals": "hi"}]}]}"#;
 
 /// Saved calls.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
-    /// The server, where the command line names none.
+    /// The server, if the command line does not name one.
     pub(super) server: Option<String>,
     pub(super) calls: Vec<Case>,
 }
@@ -27,24 +27,24 @@ pub(super) struct File {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Case {
-    /// What people call it.
+    /// A name for people.
     name: Option<String>,
-    /// The tool that is called.
+    /// The tool to call.
     tool: Option<String>,
-    /// The URI of the resource that is read.
+    /// The URI of the resource to read.
     resource: Option<String>,
-    /// The prompt that is got.
+    /// The prompt to get.
     prompt: Option<String>,
     #[serde(default)]
     pub(super) arguments: JsonObject,
-    /// Whether the call has to fail: by a result that says so, or by an error of the protocol.
+    /// Whether the call must fail, with an error result or a JSON-RPC error.
     #[serde(default)]
     pub(super) error: bool,
     #[serde(default)]
     pub(super) expect: Vec<Expectation>,
 }
 
-/// What is called.
+/// What a saved call calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Called<'c> {
     Tool(&'c str),
@@ -94,14 +94,14 @@ impl File {
     }
 }
 
-/// The message without the picture of the text below it.
+/// The message without the excerpt of the file below it.
 fn first_line(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
     line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 
 impl Case {
-    /// What is called; one of three members says it.
+    /// What the call calls. Exactly one of three members must be set.
     pub(super) fn called(&self) -> Result<Called<'_>, String> {
         match (&self.tool, &self.resource, &self.prompt) {
             (Some(tool), None, None) => Ok(Called::Tool(tool)),
@@ -112,7 +112,7 @@ impl Case {
         }
     }
 
-    /// What it is called in reports.
+    /// The name in reports.
     pub(super) fn title(&self) -> String {
         if let Some(name) = &self.name {
             return name.clone();

@@ -47,7 +47,7 @@ pub(super) fn report(suite: &str, verdicts: &[Verdict]) -> String {
     text
 }
 
-/// A text as XML can hold it: without characters that it has no way to write.
+/// A text as XML, without characters that XML cannot represent.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

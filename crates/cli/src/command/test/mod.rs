@@ -1,4 +1,4 @@
-//! `turnbuckle test`: saved calls, and what is expected of them.
+//! `turnbuckle test`: makes saved calls, and checks their results.
 
 mod command;
 mod expectation;

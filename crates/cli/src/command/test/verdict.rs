@@ -1,4 +1,4 @@
-//! What came of a saved call.
+//! The verdict on a saved call.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use turnbuckle_command_line::style::{Style, elapsed};
 
 use crate::show::print;
 
-/// What came of a saved call.
+/// The verdict on a saved call.
 pub(super) struct Verdict {
     pub(super) title: String,
-    /// What does not hold; empty if all does.
+    /// The expectations that do not hold; empty if all of them hold.
     pub(super) problems: Vec<String>,
-    /// Whether it was not made, because of what happened to one before it.
+    /// Whether the call was not made, because an earlier one failed.
     pub(super) is_skipped: bool,
     pub(super) took: Duration,
 }
@@ -22,7 +22,7 @@ impl Verdict {
         self.problems.is_empty() && !self.is_skipped
     }
 
-    /// Prints it for people.
+    /// Prints the verdict for people.
     pub(super) fn show(&self) {
         if self.is_skipped {
             print(&format!("{}  {}", Style::Dim.out("skip"), self.title));
@@ -40,7 +40,7 @@ impl Verdict {
         }
     }
 
-    /// It for programs.
+    /// The verdict as JSON.
     pub(super) fn to_json(&self) -> Value {
         json!({
             "name": self.title,

@@ -1,4 +1,4 @@
-//! An address for operators: health, readiness and counters, and nothing else.
+//! An address for operators with health, readiness and counters only.
 
 use std::{convert::Infallible, future::Ready, future::ready, task};
 
@@ -16,14 +16,14 @@ use turnbuckle_command_line::{control::tell, failure::Outcome};
 
 use crate::listen;
 
-/// How many connections it has: a scraper, a probe, and a person.
+/// How many connections it accepts: enough for a scraper, a probe, and a person.
 const MAX_CONNECTIONS: usize = 64;
 
-/// The routes at an address of their own.
+/// The routes at this address.
 #[derive(Clone)]
 struct Admin {
     routes: ExtraRoutes,
-    /// At loopback a page of a stranger may have led a browser here by another name.
+    /// On loopback, requests with another host name are refused: a web page may have redirected the browser here.
     is_loopback: bool,
 }
 
@@ -45,7 +45,7 @@ pub(super) async fn open(
     };
     let settings = Settings::default().with_max_connections(MAX_CONNECTIONS);
     Ok(async move {
-        // Its requests are answered immediately, so no request is cut off at the end.
+        // Requests are answered immediately, so no request is cut off at the end.
         let _ = serve(listener, admin, settings, std::future::pending()).await;
     })
 }

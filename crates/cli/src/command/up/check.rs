@@ -1,11 +1,11 @@
-//! `turnbuckle up --check`: what would be served, and what is wrong with the config.
+//! `turnbuckle up --check`: reports what would be served, and problems in the config.
 
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
 use super::plan::Plan;
 use crate::show::print;
 
-/// Says what would be served. A problem is a failure.
+/// Reports what would be served. Fails if there is a problem.
 pub(super) fn check(plan: &Plan, listen: Option<&str>, admin: Option<&str>) -> Outcome {
     for server in &plan.servers {
         print(&format!("{}\t{}", server.id, server.shown));
@@ -29,7 +29,7 @@ pub(super) fn check(plan: &Plan, listen: Option<&str>, admin: Option<&str>) -> O
     }
 }
 
-/// Whether it is a host and a port. Whether there is such a host is not looked up.
+/// Whether a text is a host and a port. The host is not looked up.
 fn is_address(text: &str) -> bool {
     let parts = text.rsplit_once(':');
     parts.is_some_and(|(host, port)| {

@@ -1,4 +1,4 @@
-//! The command: what it is told, and what it serves.
+//! The command's arguments, and serving the gateway.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -41,14 +41,14 @@ use crate::{
     runtime::{self, stop_signal},
 };
 
-/// Where it listens unless something else is said.
+/// The default address.
 const ADDRESS: &str = "127.0.0.1:7250";
 
-/// What the server card says of the gateway.
+/// The description of the gateway in its server card.
 const DESCRIPTION: &str = "All configured MCP servers at one endpoint.";
 
-/// After this many polls of tasks a thread looks for what has arrived, even if it has more to do: half of
-/// what is usual, because servers that flood always have more to do.
+/// After how many polls of tasks a thread checks for I/O events, even if it has more to do. This is half of the
+/// default, because servers that flood the gateway always leave more to do.
 const EVENT_INTERVAL: u32 = 31;
 
 /// Run a gateway: all your servers at one endpoint, for clients of every revision.
@@ -156,7 +156,7 @@ pub(crate) fn run(up: &Up) -> Outcome {
         .access_log
         .as_deref()
         .or(plan.gateway.access_log.as_deref());
-    // What passes is recorded for the page.
+    // Messages are recorded for the page.
     let recorder = (!up.stdio && !up.no_page).then(Recorder::new);
     let operation = operation::operation(policy, log, recorder.as_ref())?;
     let watched = Watched {
@@ -164,7 +164,7 @@ pub(crate) fn run(up: &Up) -> Outcome {
         recorder,
     };
     let outcome = runtime.block_on(up.serve(plan, keys, operation, watched));
-    // Nothing is left that somebody waits for: a lookup of a name may still block a thread.
+    // The command is done; a name lookup may still block a thread.
     runtime.shutdown_timeout(Duration::from_millis(100));
     outcome
 }
@@ -177,7 +177,7 @@ impl Up {
         operation: Arc<Operation>,
         watched: Watched,
     ) -> Outcome {
-        // Signals are heard from the start, so that stopping it while it begins works too.
+        // Signals are handled from the start, so that the gateway can also be stopped while it starts.
         let stop = stop_signal();
         if self.stdio {
             plan.tell_problems();
@@ -200,7 +200,7 @@ impl Up {
         let own = OwnUrls::new(local, plan.gateway.public_url.as_deref());
         plan.without(&own);
         plan.tell_problems();
-        // The page is for this machine, and a public URL leads here from others.
+        // The page is only for this machine, and other machines reach a public URL.
         let is_local = local.is_some_and(|local| local.ip().to_canonical().is_loopback())
             && plan.gateway.public_url.is_none();
         let live = LiveFront::listening(&plan, local, self.hosts(&plan));
@@ -255,7 +255,7 @@ impl Up {
         };
         let (stopped, is_stopped) = oneshot::channel();
         let is_stopped = async {
-            // It is gone if the gateway ends by itself.
+            // The sender is gone if the gateway ends by itself.
             let _ = is_stopped.await;
         };
         let served = tokio::select! {
@@ -326,7 +326,7 @@ impl Up {
         if let Some((recorder, asked)) = shown {
             inspector.show_gateway(page::gateway(gateway.clone(), recorder, page, asked));
         }
-        // Before the first client: what it answers may come by way of another replica.
+        // Before the first client connects, because its answers may come through another replica.
         gateway.server().ready().await;
         let service = gateway.server().http_with(settings);
         let service = match guard {
@@ -341,7 +341,7 @@ impl Up {
         Ok(())
     }
 
-    /// What the command line says about the servers.
+    /// The settings of the command line that concern the servers.
     pub(super) fn words(&self) -> PlanWords<'_> {
         PlanWords {
             what: self.what.as_deref(),
@@ -352,12 +352,12 @@ impl Up {
         }
     }
 
-    /// What becomes of tools that differ from the lock file, by the command line.
+    /// The `--lock` of the command line: what to do with tools that differ from the lock file.
     pub(super) fn lock(&self) -> Option<LockChoice> {
         self.lock
     }
 
-    /// The hosts that requests may be for, besides loopback.
+    /// The host names that requests may have, besides loopback.
     fn hosts<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = &'a String> {
         self.allow_host.iter().chain(&plan.gateway.allow_hosts)
     }
@@ -367,7 +367,7 @@ impl Up {
         let settings = settings.fold(HttpSettings::default(), HttpSettings::allow_host);
         let origins = self.allow_origin.iter().chain(&plan.gateway.allow_origins);
         let settings = origins.fold(settings, HttpSettings::allow_origin);
-        // Browsers come back to the public URL, and post a form from a page there.
+        // Browsers come back to the public URL, and post a form from a page at this URL.
         let public = plan.gateway.public_url.as_deref();
         let public = public.and_then(|url| url.parse::<Uri>().ok());
         match public
@@ -382,18 +382,18 @@ impl Up {
     }
 }
 
-/// What the front is made of.
+/// The parts of the front, which clients connect to.
 struct FrontParts {
     listener: Listener,
     keys: Option<CallerKeys>,
     operation: Arc<Operation>,
     guard: Option<Arc<dyn Protect>>,
     pending: PendingSignIns,
-    /// What the page shows of the gateway, and what it asks for.
+    /// The recorder for the page, and the notification with which the page requests a reload.
     page: Option<(Arc<Recorder>, Arc<Notify>)>,
 }
 
-/// Who looks on: a recorder for the page, and a lock file.
+/// The observers of messages: a recorder for the page, and a lock file.
 struct Watched {
     recorder: Option<Arc<Recorder>>,
     lock: Option<Lock>,
@@ -451,8 +451,8 @@ fn open(
     gateway.open().map_err(failed)
 }
 
-/// Ends the servers. Those that take too long end with the process. Other replicas know then that this
-/// one is gone.
+/// Ends the servers. Servers that take too long end with the process. The other replicas are told that this
+/// one has left.
 async fn close(gateway: &LiveGateway) {
     gateway.server().shutdown().await;
     let _ = tokio::time::timeout(CLOSE_WITHIN, gateway.close()).await;

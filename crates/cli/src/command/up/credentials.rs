@@ -1,5 +1,5 @@
-//! The credentials that a server is reached with. What a client of the gateway authorizes with is never
-//! passed on.
+//! The credentials with which a server is reached. The credentials of a client of the gateway are never passed
+//! on.
 
 use serde::Deserialize;
 use turnbuckle::auth::client::{OAuth, Registered};
@@ -9,27 +9,27 @@ use turnbuckle_command_line::{
 };
 use turnbuckle_host::config::Remote;
 
-/// `credentials` of one server, as they are written.
+/// The `credentials` of one server, as they are in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Credentials {
-    /// The header with a secret; `Authorization` unless it is said.
+    /// The header with the secret. Defaults to `Authorization`.
     header: Option<String>,
-    /// What comes before the secret, such as `Bearer `.
+    /// The text before the secret, such as `Bearer `.
     prefix: Option<String>,
-    /// The environment variable that has the secret.
+    /// The environment variable with the secret.
     env: Option<String>,
-    /// The account in the keyring that has it, under the service `turnbuckle`.
+    /// The keyring account with the secret, under the service `turnbuckle`.
     keyring: Option<String>,
-    /// Who signs in, in place of the gateway.
+    /// Who signs in, instead of the gateway.
     sign_in: Option<SignInBy>,
-    /// The authorization server at which tokens of callers are exchanged.
+    /// The authorization server that exchanges the tokens of callers.
     exchange: Option<String>,
-    /// What that server calls this one, where it does not go by its URL.
+    /// The name of this server at that authorization server, if it is not its URL.
     audience: Option<String>,
-    /// The client at the authorization server.
+    /// The client id at the authorization server.
     client_id: Option<String>,
-    /// The environment variable that has the client's secret.
+    /// The environment variable with the client's secret.
     client_secret_env: Option<String>,
     scopes: Vec<String>,
     issuer: Option<String>,
@@ -44,12 +44,12 @@ enum SignInBy {
     Caller,
 }
 
-/// How callers reach a server with credentials of their own.
+/// How callers reach a server with their own credentials.
 #[derive(Clone, Debug)]
 pub(super) enum CallerCredentials {
     /// Each caller signs in with this client.
     SignIn(OAuth),
-    /// The token of the caller is exchanged by this client of an authorization server.
+    /// The token of the caller is exchanged by this client at an authorization server.
     Exchange {
         oauth: OAuth,
         client: Registered,
@@ -58,11 +58,11 @@ pub(super) enum CallerCredentials {
 }
 
 impl Credentials {
-    /// Adds what they need to the way to a server. Gives the tokens that requests are authorized with.
+    /// Adds the credentials to a target. Returns the OAuth client that authorizes requests, if there is one.
     pub(super) fn apply(&self, remote: &mut Remote) -> Outcome<Option<OAuth>> {
         self.check()?;
         if self.sign_in.is_some() || self.exchange.is_some() {
-            // Tokens are those of callers.
+            // Each caller uses its own tokens.
             return Ok(None);
         }
         if self.client_id.is_some() {
@@ -78,7 +78,7 @@ impl Credentials {
         Ok(None)
     }
 
-    /// What callers use, where each has credentials of its own.
+    /// The credentials of callers, if each caller has its own.
     pub(super) fn of_callers(&self) -> Outcome<Option<CallerCredentials>> {
         self.check()?;
         let oauth = || self.common(OAuth::new("turnbuckle"));
@@ -100,7 +100,7 @@ impl Credentials {
         Ok(Some(CallerCredentials::SignIn(oauth)))
     }
 
-    /// Says what does not go together.
+    /// Rejects settings that contradict each other.
     fn check(&self) -> Outcome {
         let header = [&self.header, &self.prefix, &self.env, &self.keyring];
         let has_header = header.iter().any(|key| key.is_some());

@@ -1,4 +1,4 @@
-//! How a gateway ends that was asked to: calls that run may finish, and then their servers end.
+//! How a gateway stops: running calls may finish, and then the servers end.
 
 use std::{pin::pin, time::Duration};
 
@@ -8,26 +8,26 @@ use turnbuckle_command_line::control::tell;
 
 use crate::runtime::stop_signal;
 
-/// How long calls may go on. It is shorter than the time after which connections are cut, so that clients
+/// How long running calls may take. This is shorter than the time after which connections are cut, so that clients
 /// are told that their calls have ended.
 const FINISH_WITHIN: Duration = Duration::from_secs(8);
 
-/// After this time there is something to wait for, which is then said.
+/// After this time, the program says that it waits.
 const SAY_AFTER: Duration = Duration::from_millis(300);
 
-/// How long servers have to end.
+/// How long servers may take to end.
 pub(super) const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 
-/// Ends a gateway once `stop` is there: no new requests are accepted, running calls have some time, and then
-/// the servers end, with an error for each call that is left. A second signal ends them at once. It is
-/// polled beside the serving, which ends when the last client was answered, and does not end by itself.
+/// Stops a gateway once `stop` is ready: no new requests are accepted, running calls get some time, and then
+/// the servers end, with an error for each remaining call. A second signal ends them at once. This future is
+/// polled beside the one that serves, which ends when the last client has its answer; it never ends by itself.
 pub(super) async fn end(
     gateway: &LiveGateway,
     stop: impl Future<Output = ()>,
     stopped: oneshot::Sender<()>,
 ) {
     stop.await;
-    // Heard from now on, so that the first signal is not taken for the second.
+    // Registered now, so that the first signal is not counted as the second.
     let mut again = pin!(stop_signal());
     let _ = stopped.send(());
     let finish = async {

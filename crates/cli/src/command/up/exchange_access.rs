@@ -15,7 +15,7 @@ use turnbuckle::{
 };
 use turnbuckle_base::lock::Mutex;
 
-/// One server whose tokens are had for those of callers.
+/// A server whose tokens are obtained in exchange for those of callers.
 pub(super) struct ExchangeAccess {
     pub(super) target: HttpTarget,
     pub(super) oauth: OAuth,
@@ -29,7 +29,7 @@ pub(super) struct ExchangeAccess {
 #[derive(Default)]
 pub(super) struct NewestTokens(Mutex<HashMap<TokenHolder, Arc<SubjectToken>>>);
 
-/// A caller and what its token is good for.
+/// A caller and the scopes of its token.
 type TokenHolder = (Option<String>, Vec<String>);
 
 fn owner(caller: &Caller) -> TokenHolder {
@@ -44,7 +44,7 @@ impl CallerAccess for ExchangeAccess {
             let token = Arc::new(caller.get::<SubjectToken>()?.deep_clone());
             {
                 let mut newest = self.newest.0.lock();
-                // Those that no session uses any more.
+                // Removes tokens that no session uses any more.
                 newest.retain(|_, token| Arc::strong_count(token) > 1);
                 newest.insert(owner(caller), Arc::clone(&token));
             }
@@ -53,7 +53,7 @@ impl CallerAccess for ExchangeAccess {
             let oauth = oauth.exchange(client, subject, self.audience.clone());
             let target = self.target.clone();
             Some(ServerSpec::from_http(move || {
-                // The token is kept for as long as this is.
+                // The closure keeps the token alive.
                 let _kept = &token;
                 target.clone().authorize(oauth.clone())
             }))
@@ -61,7 +61,7 @@ impl CallerAccess for ExchangeAccess {
     }
 
     fn can_look_up(&self, caller: &Caller) -> bool {
-        // One that another replica passes on has no token.
+        // A caller whose request another replica passes on has no token.
         caller.get::<SubjectToken>().is_some()
     }
 

@@ -1,4 +1,4 @@
-//! `turnbuckle.toml`: what it says beside how servers are started.
+//! `turnbuckle.toml`: the settings besides how servers are started.
 
 use std::{
     collections::BTreeMap,
@@ -21,10 +21,10 @@ use super::{
     credentials::Credentials, front_guard::OAuthEntry, keys::KeyEntry, operation::PolicyEntry,
 };
 
-/// The file, as far as other hosts do not know it.
+/// The part of the file that other hosts do not know.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct GatewayFile {
-    /// Files of other hosts whose servers are served too, relative to this one.
+    /// Files of other hosts whose servers are served too, relative to this file.
     #[serde(default)]
     pub(super) import: Vec<PathBuf>,
     #[serde(default)]
@@ -46,48 +46,48 @@ pub(super) struct GatewaySection {
     pub(super) allow_hosts: Vec<String>,
     #[serde(default, deserialize_with = "origins")]
     pub(super) allow_origins: Vec<String>,
-    /// The URL that browsers reach the gateway by, where that is not its address.
+    /// The URL at which browsers reach the gateway, if it is not its address.
     pub(super) public_url: Option<String>,
-    /// An address of its own for `/metrics`, `/readyz` and `/healthz`.
+    /// A separate address for `/metrics`, `/readyz` and `/healthz`.
     pub(super) admin: Option<String>,
-    /// What becomes of tools that differ from the lock file.
+    /// What to do with tools that differ from the lock file.
     pub(super) lock: Option<LockMode>,
-    /// The lock file; `turnbuckle.lock` beside this file unless it is said.
+    /// The lock file. Defaults to `turnbuckle.lock` beside this file.
     pub(super) lock_file: Option<PathBuf>,
-    /// A file for a line of JSON about each request, or `-` for stderr.
+    /// A file that gets a line of JSON about each request, or `-` for stderr.
     pub(super) access_log: Option<String>,
-    /// How long a client may take to answer what a server asks in the middle of a call.
+    /// How long a client may take to answer a server's question in the middle of a call.
     #[serde(default, deserialize_with = "park_seconds")]
     pub(super) park_seconds: Option<u64>,
-    /// How many processes for callers and calls may run at a time, of all servers.
+    /// How many processes for callers and calls may run at a time, for all servers together.
     #[serde(default, deserialize_with = "processes")]
     pub(super) processes: Option<usize>,
     #[serde(default)]
     pub(super) policy: Vec<PolicyEntry>,
     #[serde(default)]
     pub(super) keys: Vec<KeyEntry>,
-    /// Callers have tokens of an authorization server.
+    /// The authorization server that issues the tokens of callers.
     pub(super) oauth: Option<OAuthEntry>,
 }
 
 impl GatewaySection {
-    /// Whether the gateway knows who calls.
+    /// Whether the gateway distinguishes callers.
     pub(super) fn tells_callers_apart(&self) -> bool {
         !self.keys.is_empty() || self.oauth.is_some()
     }
 }
 
-/// The keys of a server that are ours.
+/// The keys of a server that only the gateway uses.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct OwnKeys {
     pub(super) era: Option<EraChoice>,
     pub(super) isolation: Option<IsolationName>,
-    /// How many processes of it may run at a time.
+    /// How many processes of this server may run at a time.
     #[serde(default, deserialize_with = "processes")]
     pub(super) processes: Option<usize>,
     pub(super) credentials: Option<Credentials>,
-    /// Tools that are offered in another way, by the names that the server gives them.
+    /// Changes to how tools are offered, by the tools' names on the server.
     #[serde(default)]
     pub(super) tools: BTreeMap<String, ToolKeys>,
 }
@@ -163,7 +163,7 @@ pub(super) enum NamesName {
     Prefixed,
 }
 
-/// The era that is spoken with servers.
+/// The era to use with servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum EraChoice {
@@ -172,7 +172,7 @@ pub(super) enum EraChoice {
     Modern,
 }
 
-/// Who shares a session with a server.
+/// Which callers share a session with a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum IsolationName {
@@ -183,7 +183,7 @@ pub(super) enum IsolationName {
 }
 
 impl EraChoice {
-    /// The era, if it is to be one.
+    /// The era, if one is set.
     pub(super) fn name(self) -> Option<EraName> {
         match self {
             Self::Auto => None,
@@ -194,7 +194,7 @@ impl EraChoice {
 }
 
 impl GatewayFile {
-    /// Reads a file. Only TOML has keys of ours; other files have none.
+    /// Reads a file. Only TOML files have keys of the gateway.
     pub(super) fn open(path: &Path) -> Outcome<Self> {
         if path.extension().is_none_or(|extension| extension != "toml") {
             return Ok(Self::default());
@@ -209,7 +209,7 @@ impl GatewayFile {
         toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
     }
 
-    /// The keys of a server that are ours.
+    /// The keys of a server that only the gateway uses.
     pub(super) fn keys_of(&self, server: &str) -> OwnKeys {
         self.servers.get(server).cloned().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Who is let in: callers with keys, or callers with tokens of an authorization server.
+//! The guard of the gateway: callers need API keys, or tokens of an authorization server.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -15,12 +15,12 @@ use turnbuckle_command_line::failure::{Failed, Outcome};
 use super::{file::GatewaySection, keys::CallerKeys, personal::PersonalPlan, plan::Plan};
 use crate::replicas::Shared;
 
-/// `[gateway.oauth]`: callers have tokens of an authorization server.
+/// `[gateway.oauth]`: callers need tokens of an authorization server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct OAuthEntry {
     issuer: String,
-    /// What tokens are issued for, where that is not the URL of the gateway.
+    /// The audience of tokens, if it is not the URL of the gateway.
     audience: Option<String>,
     /// The scopes that every token must have.
     #[serde(default)]
@@ -28,7 +28,7 @@ pub(super) struct OAuthEntry {
 }
 
 impl OAuthEntry {
-    /// The guard of a gateway at this URL. Replicas remember together which proofs were used (DPoP).
+    /// The guard of a gateway at this URL. Replicas share the record of used proofs (DPoP).
     fn guard(
         &self,
         resource: &str,
@@ -41,7 +41,7 @@ impl OAuthEntry {
         };
         let guard = Guard::new(resource).issuer(issuer);
         let guard = guard.scopes(self.scopes.iter().map(String::as_str));
-        // A reload may add the first server that exchanges tokens, and the guard stays as it is.
+        // A reload may add the first server that exchanges tokens, and the guard does not change then.
         let guard = guard.keep_subject_tokens();
         let guard = match used_proofs {
             Some(store) => guard.used_proofs(store),
@@ -52,7 +52,7 @@ impl OAuthEntry {
     }
 }
 
-/// The guard that the file asks for, of a gateway at this URL.
+/// The guard that the file configures, for a gateway at this URL.
 pub(super) fn open(
     plan: &Plan,
     keys: Option<&CallerKeys>,
@@ -69,7 +69,7 @@ pub(super) fn open(
     }
 }
 
-/// Refuses settings that contradict each other, whatever the gateway listens at.
+/// Rejects settings that contradict each other, whatever address the gateway listens at.
 pub(super) fn check(plan: &Plan) -> Outcome {
     let GatewaySection { keys, oauth, .. } = &plan.gateway;
     if !keys.is_empty() && oauth.is_some() {
@@ -91,13 +91,13 @@ fn check_exchange(plan: &Plan, has_oauth: bool) -> Outcome {
     }
 }
 
-/// The front of a running gateway. A reload does not change it, so each new plan is checked against it
-/// and not against the front that the new plan describes.
+/// The front of a running gateway. A reload does not change it, so each new plan is checked against it,
+/// not against the front that the new plan describes.
 #[derive(Clone)]
 pub(super) struct LiveFront {
     /// Keys, OAuth and the public URL as they were when the gateway started.
     started: GatewaySection,
-    /// Whether people at other machines can reach the gateway.
+    /// Whether clients on other machines can reach the gateway.
     is_public: bool,
     /// Whether the gateway has an address that a browser can open.
     has_url: bool,
@@ -135,7 +135,7 @@ impl LiveFront {
         }
     }
 
-    /// The same as one of several replicas.
+    /// The same front as one of several replicas.
     pub(super) fn with_replicas(self) -> Self {
         Self {
             has_replicas: true,
@@ -143,7 +143,7 @@ impl LiveFront {
         }
     }
 
-    /// Refuses a plan that this front would serve unsafely or could not serve at all.
+    /// Rejects a plan that this front could not serve, or not serve safely.
     pub(super) fn check(&self, plan: &Plan) -> Outcome {
         self.check_callers(plan)?;
         check_exchange(plan, self.started.oauth.is_some())?;
@@ -151,12 +151,12 @@ impl LiveFront {
         self.check_replicas(plan)
     }
 
-    /// Whether the guard of the running gateway knows who calls.
+    /// Whether the guard of the running gateway distinguishes callers.
     pub(super) fn tells_callers_apart(&self) -> bool {
         self.started.tells_callers_apart()
     }
 
-    /// The settings of a plan that differ from those of the front, and count after a restart.
+    /// The settings of a plan that differ from those of the front, and take effect after a restart.
     pub(super) fn differing(&self, plan: &Plan) -> Vec<&'static str> {
         let (old, new) = (&self.started, &plan.gateway);
         let settings = [
@@ -227,7 +227,7 @@ impl LiveFront {
     }
 }
 
-/// Whether a URL leads to this machine. A URL that cannot be read may lead anywhere.
+/// Whether a URL leads to this machine. A URL that cannot be parsed may lead anywhere.
 fn is_loopback_url(url: &str) -> bool {
     let uri = url.parse::<Uri>().ok();
     let host = uri.as_ref().and_then(Uri::host);

@@ -10,11 +10,11 @@ use turnbuckle_command_line::failure::{Failed, Outcome};
 
 use crate::command::caller_tokens::KeyDigests;
 
-/// `[[gateway.keys]]`: a caller, and the environment variable that has the caller's key.
+/// `[[gateway.keys]]`: a caller, and the environment variable with the caller's key.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KeyEntry {
-    /// What the caller is called in policies and logs.
+    /// The caller's name in policies and logs.
     name: String,
     env: String,
 }
@@ -22,12 +22,12 @@ pub(super) struct KeyEntry {
 /// The shortest key that is accepted: 16 characters, too many to guess.
 const MIN_KEY: usize = 16;
 
-/// Who has which key. Only digests are kept, and a lookup by digest says nothing about a key by the time
-/// that it takes.
+/// The keys of callers. Only digests are kept, and a lookup by digest reveals nothing about a key through the
+/// time that it takes.
 #[derive(Clone)]
 pub(super) struct CallerKeys {
     callers: Arc<HashMap<[u8; 32], Caller>>,
-    /// A key, for the page beside the gateway.
+    /// A key for the page of this gateway.
     own: Arc<str>,
 }
 
@@ -59,7 +59,7 @@ impl CallerKeys {
         for (digest, name) in &callers {
             keys.entry(name).or_default().push(*digest);
         }
-        // The same order after each start: the keys are compared with those that were noted.
+        // Sorted, so that the order is the same after each start: the keys are compared with recorded ones.
         for digests in keys.values_mut() {
             digests.sort_unstable();
         }
@@ -79,7 +79,7 @@ impl CallerKeys {
         }))
     }
 
-    /// A key that is let in.
+    /// A key that the guard accepts.
     pub(super) fn own(&self) -> &str {
         &self.own
     }

@@ -1,7 +1,7 @@
-//! The folder with the lists of servers, which are offered before the servers have started.
+//! The folder with the lists of servers, which the gateway offers before the servers have started.
 //!
-//! A file is named by a digest of how its server is reached, and only its owner can read it. What servers
-//! list for the credentials of a caller is not kept.
+//! The name of a file is a digest of how its server is reached, and only its owner can read it. Lists that a server
+//! gives for the credentials of one caller are not stored.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use std::{
 
 use turnbuckle_command_line::state_folder::state_folder;
 
-/// How long the lists of a server are kept that do not change, or that are not used any more.
+/// How long stored lists are kept if they do not change or are no longer used.
 const KEPT_FOR: Duration = Duration::from_hours(90 * 24);
 
 /// How many files there may be: more than a user has servers.
@@ -24,7 +24,7 @@ pub(super) fn folder() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// Deletes files that are too old, and the oldest of too many. What cannot be deleted stays.
+/// Deletes files that are too old, and the oldest if there are too many. Errors are ignored.
 fn tidy(folder: &Path, now: SystemTime, most: usize) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;

@@ -1,4 +1,4 @@
-//! How the servers are doing, a line for each change.
+//! Prints the states of servers, a line for each change.
 
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
@@ -6,7 +6,7 @@ use turnbuckle::host::{ServerId, ServerState};
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_command_line::{control::tell, style::Style};
 
-/// Tells of servers that become ready or fail, each failure once.
+/// Reports servers that become ready or fail, each failure once.
 #[derive(Clone)]
 pub(super) struct Lines {
     began: Instant,
@@ -21,10 +21,10 @@ impl Lines {
         }
     }
 
-    /// Tells of a state, unless it was told already.
+    /// Reports a state, unless it was reported already.
     pub(super) fn tell(&self, server: &ServerId, state: &ServerState) {
         if matches!(state, ServerState::Removed) {
-            // It may be started again under the same name, and is told of then.
+            // A server of the same name may start again, and is reported then.
             self.said.lock().remove(&server.to_string());
             return;
         }
@@ -42,7 +42,7 @@ impl Lines {
     }
 }
 
-/// A word for a state, and what there is to say of it.
+/// A word for a state, and its details.
 fn words(state: &ServerState) -> Option<(&'static str, String)> {
     match state {
         ServerState::Ready(ready) => {

@@ -1,4 +1,4 @@
-//! `turnbuckle lock`: what servers offered when it was approved.
+//! `turnbuckle lock`: manages the lock file, with the approved tools, prompts and instructions of servers.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -106,7 +106,7 @@ pub(crate) fn run(lock: &Lock) -> Outcome {
     plan.tell_problems();
     let path = lock.file.clone().unwrap_or_else(|| plan.lock_file());
     let kept = LockFile::open(path, LockMode::Audit).map_err(Failed::usage)?;
-    // What is found is shown as a table.
+    // The differences are shown as a table.
     let kept = kept.without_pinning().on_difference(|_| {});
     block_on(lock.compare(&plan, kept))
 }
@@ -119,7 +119,7 @@ impl Lock {
             let (id, settings) = (server.id.as_str(), server.settings.clone());
             gateway = match &server.personal {
                 None => gateway.server_with(id, server.spec.clone(), settings),
-                // It is pinned when its first caller uses it; there is no caller here.
+                // It is pinned when its first caller uses it; this command has no caller.
                 Some(personal) => {
                     let access = personal.access(id, &PendingSignIns::default());
                     gateway.server_per_caller(id, access, settings)
@@ -170,7 +170,7 @@ impl Lock {
         }
     }
 
-    /// Approves what is named. A name that nothing differs by is a mistake.
+    /// Approves the named differences. It is an error to name something that does not differ.
     fn approve(
         &self,
         gateway: &LiveGateway,

@@ -1,4 +1,4 @@
-//! The lock file of a gateway that runs.
+//! The lock file of a running gateway.
 
 use turnbuckle::gateway::lock::{Lock, LockDifference, LockMode};
 use turnbuckle_command_line::{
@@ -8,7 +8,7 @@ use turnbuckle_command_line::{
 
 use super::plan::Plan;
 
-/// What becomes of tools that differ from the lock file, as the command line says it.
+/// What to do with tools that differ from the lock file, by the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum LockChoice {
     Enforce,
@@ -16,7 +16,7 @@ pub(super) enum LockChoice {
     Off,
 }
 
-/// What becomes of tools that differ. Where nothing is said, they are reported if there is a lock file.
+/// What to do with tools that differ. By default they are reported if there is a lock file.
 pub(super) fn mode(plan: &Plan, said: Option<LockChoice>) -> LockMode {
     let said = said.map(|said| match said {
         LockChoice::Enforce => LockMode::Enforce,
@@ -32,18 +32,18 @@ pub(super) fn mode(plan: &Plan, said: Option<LockChoice>) -> LockMode {
     })
 }
 
-/// The lock file of a plan. A gateway that compares nothing has one too: a changed config may turn it on.
+/// The lock file of a plan. It is opened even if nothing is compared, because a changed config may turn that on.
 pub(super) fn open(plan: &Plan, said: Option<LockChoice>) -> Outcome<Option<Lock>> {
     let mode = mode(plan, said);
     match Lock::open(plan.lock_file(), mode) {
         Ok(lock) => Ok(Some(lock)),
-        // A file that is not used may say what it likes.
+        // A file that is not used need not be valid.
         Err(_) if mode == LockMode::Off => Ok(None),
         Err(error) => Err(Failed::usage(error)),
     }
 }
 
-/// Says what differs, on a line.
+/// Prints a difference as one line.
 pub(super) fn tell_difference(difference: &LockDifference) {
     let (label, said) = (difference.label(), difference.description());
     let effect = difference.effect.as_str();

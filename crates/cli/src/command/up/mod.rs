@@ -1,9 +1,9 @@
 //! `turnbuckle up`: every server at one endpoint, for clients of every revision.
 //!
-//! [`command`] reads the command line and serves; [`plan`] finds the servers that are meant; [`mod@file`]
-//! reads what `turnbuckle.toml` says beside how servers are started; [`reload`] looks for changes;
-//! [`lines`] tells how the servers are doing; [`lock_file`] keeps what they offered, and [`lock`] is the
-//! command for that file; [`admin`] is the address for operators.
+//! [`command`] reads the command line and serves; [`plan`] finds the servers; [`mod@file`] reads the settings in
+//! `turnbuckle.toml` besides how servers are started; [`reload`] watches for changes; [`lines`] reports the
+//! states of servers; [`lock_file`] opens the lock file, and [`lock`] is the command for that file; [`admin`]
+//! is the address for operators.
 
 mod admin;
 mod check;

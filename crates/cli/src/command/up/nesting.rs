@@ -1,8 +1,8 @@
-//! Gateways that start gateways: a config file may have `turnbuckle up` among its servers, and that gateway
-//! reads the same file.
+//! Gateways that start gateways: a config file may contain `turnbuckle up` as a server, and that gateway may
+//! read the same file.
 //!
-//! Each gateway tells the programs that it starts which gateways they come from, in a variable. One that
-//! finds itself there does not start, so that processes do not start each other without end.
+//! Each gateway sets a variable for the programs that it starts, with the gateways that started them. A gateway
+//! that finds itself in this variable does not start, so that processes do not start each other without end.
 
 use std::{
     env,
@@ -13,13 +13,13 @@ use turnbuckle_command_line::failure::{Failed, Outcome};
 
 use super::plan::PlanWords;
 
-/// The variable with the gateways that a program was started by.
+/// The variable with the gateways by which a program was started.
 pub(super) const VARIABLE: &str = "TURNBUCKLE_GATEWAYS";
 
 /// How many gateways may start each other in a row.
 const MAX_GATEWAYS: usize = 8;
 
-/// What programs of this gateway are told: the gateways before it, and itself.
+/// The value of the variable for programs of this gateway: the earlier gateways, and this one.
 ///
 /// # Errors
 /// If this gateway was started by itself, or by too many others.
@@ -31,7 +31,7 @@ pub(super) fn chain(words: &PlanWords<'_>) -> Outcome<String> {
     extended(&before, &format!("{:016x}", digest.finish()))
 }
 
-/// A chain with one gateway more.
+/// A chain with one more gateway.
 fn extended(before: &str, own: &str) -> Outcome<String> {
     let ids: Vec<&str> = before.split(',').filter(|id| !id.is_empty()).collect();
     if ids.contains(&own) {

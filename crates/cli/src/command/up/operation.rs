@@ -1,4 +1,4 @@
-//! Policy, access log, metrics and health of a gateway that runs.
+//! Policy, access log, metrics and health of a running gateway.
 
 use std::{fs::OpenOptions, io, sync::Arc};
 
@@ -112,12 +112,12 @@ pub(super) fn count_state(operation: &Operation, server: &str, state: &ServerSta
     }
 }
 
-/// Who may read what is told about the gateway.
+/// Who may read the information about the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Readers {
-    /// Those of this machine, or of an address for operators.
+    /// Users of this machine, or of an address for operators.
     Operators,
-    /// Anyone who can reach the gateway: names of servers and counters are not shown to them.
+    /// Everyone who can reach the gateway: they do not see names of servers and counters.
     Everybody,
 }
 
@@ -173,7 +173,7 @@ fn readiness(gateway: &LiveGateway, readers: Readers) -> (StatusCode, String) {
         .iter()
         .map(|(id, state)| (id.to_string(), described(state)))
         .collect();
-    // What is missing from its lists does not make a server less ready.
+    // Problems with its lists do not make a server less ready.
     for (id, problems) in gateway.list_problems() {
         if let Some(server) = servers.get_mut(id.as_str()) {
             server["problems"] = json!(problems);

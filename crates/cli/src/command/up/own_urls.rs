@@ -1,6 +1,6 @@
-//! The URLs that lead to this gateway, which a config file may well name among its servers.
+//! The URLs of this gateway itself, which a config file may contain as a server.
 //!
-//! Names that cannot be told from here, such as those of a proxy, are noticed by the gateway when it
+//! Other URLs that lead to it, such as those of a proxy, cannot be recognized here; the gateway notices them when it
 //! connects.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -14,14 +14,14 @@ const PATHS: [&str; 2] = ["/mcp", "/sse"];
 /// The URLs that lead to this gateway.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OwnUrls {
-    /// Where it listens.
+    /// The address that the gateway listens at.
     local: Option<SocketAddr>,
-    /// The URL that others reach it by.
+    /// The URL at which others reach it.
     public: Option<Uri>,
 }
 
 impl OwnUrls {
-    /// Those of a gateway that listens at this address, and has this URL for others.
+    /// The URLs of a gateway with this address and this public URL.
     pub(super) fn new(local: Option<SocketAddr>, public: Option<&str>) -> Self {
         Self {
             local,
@@ -40,7 +40,7 @@ impl OwnUrls {
         self.is_local(&url, &host, port) || self.is_public(&url, &host, port)
     }
 
-    /// Whether it is the address that the gateway listens at, whatever its path: nothing else is there.
+    /// Whether the URL has the address that the gateway listens at, with any path: nothing else is there.
     fn is_local(&self, url: &Uri, host: &str, port: u16) -> bool {
         let Some(local) = self.local else {
             return false;
@@ -55,14 +55,14 @@ impl OwnUrls {
         };
         let named = named.to_canonical();
         if listens_at.is_unspecified() {
-            // A wildcard address of version 6 mostly listens at those of version 4 too.
+            // A wildcard address of IPv6 usually also accepts connections to IPv4 addresses.
             let is_reached = local.is_ipv6() || named.is_ipv4();
             return is_reached && (named.is_unspecified() || is_of_this_machine(named));
         }
         named == listens_at || (named.is_unspecified() && listens_at.is_loopback())
     }
 
-    /// Whether it is a path of the gateway at its public URL.
+    /// Whether the URL is a path of the gateway under its public URL.
     fn is_public(&self, url: &Uri, host: &str, port: u16) -> bool {
         let Some(public) = &self.public else {
             return false;
@@ -77,7 +77,7 @@ impl OwnUrls {
     }
 }
 
-/// The host in lower case, without the brackets of an IPv6 address and the dot of a full name.
+/// The host in lower case, without the brackets of an IPv6 address and the trailing dot of a full name.
 fn host(url: &Uri) -> Option<String> {
     let host = url.host()?;
     let bare = host.trim_start_matches('[').trim_end_matches(']');
@@ -92,7 +92,7 @@ fn port(url: &Uri) -> Option<u16> {
     })
 }
 
-/// Whether an address is one of this machine's: only such can be bound.
+/// Whether an address belongs to this machine: only such an address can be bound.
 fn is_of_this_machine(address: IpAddr) -> bool {
     address.is_loopback() || UdpSocket::bind((address, 0)).is_ok()
 }

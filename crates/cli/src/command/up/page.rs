@@ -1,4 +1,4 @@
-//! What the page shows of the gateway.
+//! The gateway's data for the page.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -12,7 +12,7 @@ use turnbuckle::gateway::{
 };
 use turnbuckle_inspector::{GatewayAsk, GatewayPage};
 
-/// The overview, with where the gateway is.
+/// The overview, with the address of the gateway.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PageOverview {
@@ -23,7 +23,7 @@ struct PageOverview {
     lock: Option<PageLock>,
 }
 
-/// What differs from the lock file.
+/// The differences from the lock file.
 #[derive(Serialize)]
 struct PageLock {
     mode: LockMode,
@@ -31,7 +31,7 @@ struct PageLock {
     differences: Vec<LockDifference>,
 }
 
-/// Answers the page.
+/// Answers requests of the page about the gateway.
 pub(super) fn gateway(
     gateway: LiveGateway,
     recorder: Arc<Recorder>,
@@ -77,7 +77,7 @@ pub(super) fn gateway(
     })
 }
 
-/// What the page shows of the lock file; nothing without one.
+/// The lock file's data for the page; `None` without a lock file.
 fn lock(gateway: &LiveGateway) -> Option<PageLock> {
     let mode = gateway.lock_mode();
     (mode != LockMode::Off).then(|| PageLock {

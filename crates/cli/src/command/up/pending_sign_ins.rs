@@ -1,8 +1,8 @@
-//! Sign-ins that wait for their users, and the pages that users come back to.
+//! Sign-ins that wait for their users, and the pages for users who come back from an authorization server.
 //!
 //! A link to an authorization server can be sent to somebody else, who would then sign in for the
-//! caller that asked for the link. So a user who comes back is shown which caller will use the account
-//! at which server, and nothing is redeemed before the user confirms that.
+//! caller that asked for the link. So a page shows a returning user which caller will use the account
+//! at which server, and the code is only redeemed after the user has confirmed that.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -12,10 +12,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use turnbuckle::{ExtraRoutes, TextResponse, auth::Secret, gateway::personal::SignInState};
 use turnbuckle_base::lock::Mutex;
 
-/// The path that authorization servers send users back to.
+/// The path that authorization servers redirect users to.
 const CALLBACK: &str = "/oauth/callback";
 
-/// The path that the form of the page is posted to. The page names it relative to its own, because a
+/// The path to which the form of the page is posted. The page uses a relative path, because a
 /// proxy may serve both under a prefix.
 const CONFIRM: &str = "/oauth/confirm";
 
@@ -28,10 +28,10 @@ const MAX_PENDING: usize = 256;
 /// 32 bytes: a ticket cannot be guessed.
 const TICKET_BYTES: usize = 32;
 
-/// What the cookie is called, before the `state` of its sign-in.
+/// The cookie's name, before the `state` of its sign-in.
 const COOKIE: &str = "turnbuckle-sign-in-";
 
-/// Pages load nothing, run nothing, and are shown in no frame: a page around them could hide what the
+/// Pages load nothing, run nothing, and cannot be shown in a frame: a page around them could hide what the
 /// user confirms.
 const PAGE_POLICY: &str =
     "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -40,28 +40,28 @@ const PAGE_POLICY: &str =
 #[derive(Clone)]
 pub(super) struct PendingSignIns {
     waiting: Arc<Mutex<HashMap<String, PendingSignIn>>>,
-    /// Where users come back to, once the gateway listens.
+    /// The URL that users are redirected to, once the gateway listens.
     redirect: Arc<Mutex<Option<String>>>,
     places: Arc<Semaphore>,
 }
 
 /// A sign-in whose user is at the authorization server, or has not confirmed yet.
 pub(super) struct PendingSignIn {
-    /// Who will use the account, and for which server, as the page says it.
+    /// Who will use the account, and for which server, as the page shows it.
     pub(super) caller: Option<String>,
     pub(super) server: String,
-    /// Where the URL goes that the user comes back with.
+    /// Receives the URL with which the user comes back.
     pub(super) tell: oneshot::Sender<Secret>,
     pub(super) state: watch::Sender<SignInState>,
-    /// The last visit that is not confirmed.
+    /// The newest visit, which is not confirmed yet.
     pub(super) visit: Option<UnconfirmedVisit>,
 }
 
-/// A browser that came back and was shown the page.
+/// A visit of a browser that was redirected here and got the page.
 pub(super) struct UnconfirmedVisit {
-    /// What this browser alone knows.
+    /// A secret that only this browser knows.
     ticket: Secret,
-    /// The URL that it came with, with the code.
+    /// The URL of the visit, with the code.
     uri: Secret,
 }
 
@@ -88,23 +88,23 @@ impl Default for PendingSignIns {
 }
 
 impl PendingSignIns {
-    /// Says where the gateway is, as a browser reaches it.
+    /// Sets the URL at which browsers reach the gateway.
     pub(super) fn come_to(&self, base: &str) {
         let base = base.trim_end_matches('/');
         *self.redirect.lock() = Some(format!("{base}{CALLBACK}"));
     }
 
-    /// Where users come back to; `None` if no browser can reach the gateway.
+    /// The URL that users are redirected to; `None` if no browser can reach the gateway.
     pub(super) fn redirect(&self) -> Option<String> {
         self.redirect.lock().clone()
     }
 
-    /// A place for one more sign-in, as long as it is kept; `None` if there are too many.
+    /// A permit for one more sign-in, valid until it is dropped; `None` if there are too many sign-ins.
     pub(super) fn place(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.places).try_acquire_owned().ok()
     }
 
-    /// Waits for the user who comes back with this `state`, until the registration is dropped.
+    /// Registers a sign-in that waits for a user with this `state`, until the registration is dropped.
     pub(super) fn register(&self, state: &str, pending: PendingSignIn) -> Registration {
         self.waiting.lock().insert(state.to_owned(), pending);
         Registration {
@@ -113,7 +113,7 @@ impl PendingSignIns {
         }
     }
 
-    /// These routes, and the pages for users who come back.
+    /// These routes, and the pages for returning users.
     pub(super) fn or(self, routes: ExtraRoutes) -> ExtraRoutes {
         ExtraRoutes::of_requests(move |method, uri, headers| {
             self.answer(method, uri, headers)
@@ -129,13 +129,13 @@ impl PendingSignIns {
         }
     }
 
-    /// Asks a user who comes back for the confirmation. `None` if the sign-in is over.
+    /// Shows the page that asks a returning user for confirmation. `None` if the sign-in is over.
     fn come_back(&self, uri: &Uri) -> Option<TextResponse> {
         let query = uri.query().unwrap_or_default();
         let state = parameter(query, "state")?;
         let mut waiting = self.waiting.lock();
         if parameter(query, "error").is_some() {
-            // The user refused, or the authorization server did: there is nothing to confirm.
+            // The user or the authorization server refused: there is nothing to confirm.
             let pending = waiting.remove(&state)?;
             return pending.finish(Secret::new(uri.to_string()));
         }
@@ -151,7 +151,7 @@ impl PendingSignIns {
         Some(page.with_header(header::SET_COOKIE, cookie))
     }
 
-    /// Goes on with a sign-in that its user has confirmed, in the browser that was shown the page.
+    /// Continues a sign-in that the user has confirmed in the browser that got the page.
     fn confirm(&self, uri: &Uri, headers: &HeaderMap) -> Option<TextResponse> {
         let query = uri.query().unwrap_or_default();
         let state = parameter(query, "state")?;
@@ -168,10 +168,10 @@ impl PendingSignIns {
 }
 
 impl PendingSignIn {
-    /// Hands over the URL that the user came back with. `None` if the sign-in is over.
+    /// Passes on the URL with which the user came back. `None` if the sign-in is over.
     fn finish(self, uri: Secret) -> Option<TextResponse> {
         self.tell.send(uri).ok()?;
-        // It may have ended by now.
+        // The sign-in may have ended in the meantime.
         self.state.send_if_modified(|state| {
             let is_waiting = *state == SignInState::Waiting;
             if is_waiting {
@@ -219,22 +219,22 @@ fn page(status: StatusCode, said: &str) -> TextResponse {
             header::CONTENT_SECURITY_POLICY,
             HeaderValue::from_static(PAGE_POLICY),
         )
-        // The URL has the code. Without any referrer the form would have no origin either.
+        // The URL contains the code. Without any referrer, the form would be sent without an origin.
         .with_header(
             header::REFERRER_POLICY,
             HeaderValue::from_static("same-origin"),
         )
 }
 
-/// A new ticket; `None` if the operating system gives no random bytes.
+/// A new ticket; `None` if the operating system provides no random bytes.
 fn ticket() -> Option<String> {
     let mut bytes = [0; TICKET_BYTES];
     getrandom::fill(&mut bytes).ok()?;
     Some(URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// The cookie of a browser that was shown the page. `Lax` keeps it from forms of other sites. It has
-/// no path, so that it is sent to the folder of the callback, wherever a proxy has that.
+/// The cookie for a browser that gets the page. With `Lax`, forms on other sites do not send it. It has
+/// no path, so that it is sent to the folder of the callback, wherever a proxy serves that.
 fn cookie(state: &str, ticket: &str, is_secure: bool) -> Option<HeaderValue> {
     let age = WITHIN.as_secs();
     let secure = if is_secure { "; Secure" } else { "" };
@@ -268,7 +268,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// The value of a parameter of a query, as it is written: a `state` has no characters to decode.
+/// The value of a query parameter, undecoded: a `state` contains no characters that need decoding.
 pub(super) fn parameter(query: &str, name: &str) -> Option<String> {
     let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     let found = pairs.find(|(key, _)| *key == name)?;
@@ -305,7 +305,7 @@ mod tests {
         all.answer(method, &uri, &headers).expect("it is ours")
     }
 
-    /// Comes back as a browser does: the cookie, and where the form leads.
+    /// Visits the callback like a browser; returns the cookie, and the target of the form.
     fn visit(all: &PendingSignIns, code: &str) -> (String, String) {
         let uri = format!("/oauth/callback?state=s1&code={code}");
         let page = ask(all, &Method::GET, &uri, None);
@@ -339,12 +339,12 @@ mod tests {
         assert_eq!(answer.status(), StatusCode::OK);
         let uri = told.try_recv().expect("it is confirmed");
         assert!(uri.expose().contains("code=c1"));
-        // It counts once.
+        // A confirmation counts only once.
         let again = ask(&all, &Method::POST, &action, Some(&both));
         assert_eq!(again.status(), StatusCode::BAD_REQUEST);
     }
 
-    /// The caller knows the `state` and may come back with it too.
+    /// The caller knows the `state` and may visit the callback too.
     #[test]
     fn the_caller_cannot_confirm_what_another_browser_came_with() {
         let (all, _registration, mut told) = pending("eve");

@@ -1,4 +1,4 @@
-//! Servers that callers reach with credentials of their own.
+//! Servers that callers reach with their own credentials.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::{
     sign_in_access::SignInAccess,
 };
 
-/// How callers reach a server with credentials of their own.
+/// How callers reach a server with their own credentials.
 pub(super) struct PersonalPlan {
     url: String,
     target: HttpTarget,
@@ -24,7 +24,7 @@ pub(super) struct PersonalPlan {
 }
 
 impl PersonalPlan {
-    /// What a file says about it; `None` if all callers share the server.
+    /// Reads the settings in a file; `None` if all callers share the server.
     pub(super) fn read(
         launch: &Launch,
         credentials: Option<&Credentials>,
@@ -48,7 +48,7 @@ impl PersonalPlan {
         }
     }
 
-    /// The credentials of each caller for this server.
+    /// Provides the credentials of each caller for this server.
     pub(super) fn access(&self, server: &str, pending: &PendingSignIns) -> Arc<dyn CallerAccess> {
         let target = self.target.clone();
         match self.credentials.clone() {

@@ -1,4 +1,4 @@
-//! The servers that are meant, and how each of them is reached.
+//! The servers to serve, and how each of them is reached.
 
 use std::{
     collections::HashSet,
@@ -28,31 +28,31 @@ use super::{
 };
 use crate::demo;
 
-/// Files of the folder that a gateway's own settings are in.
+/// The file with a gateway's own settings.
 const OWN_FILE: &str = "turnbuckle.toml";
 
-/// Keys of a server that are ours.
+/// The keys of a server that only the gateway uses.
 const OWN_KEYS: [&str; 5] = ["era", "isolation", "processes", "credentials", "tools"];
 
-/// What is served.
+/// The servers and settings of a gateway.
 pub(super) struct Plan {
     pub(super) servers: Vec<PlannedServer>,
     pub(super) naming: Naming,
-    /// What `turnbuckle.toml` says of the gateway itself.
+    /// The settings in `turnbuckle.toml` for the gateway itself.
     pub(super) gateway: GatewaySection,
-    /// The files that all of it is from.
+    /// All files that were read.
     pub(super) files: Vec<PathBuf>,
-    /// What could not be used, in words.
+    /// Messages about entries that could not be used.
     pub(super) problems: Vec<String>,
-    /// What has no effect.
+    /// Messages about settings without effect.
     notes: Vec<String>,
-    /// The file that `gateway` is from.
+    /// The file with the settings in `gateway`.
     own_file: Option<PathBuf>,
-    /// The gateways that programs are told that they were started by.
+    /// The chain of gateways for the variable of started programs.
     chain: String,
 }
 
-/// What a command line says about the servers.
+/// The settings of a command line that concern the servers.
 pub(super) struct PlanWords<'a> {
     pub(super) what: Option<&'a str>,
     pub(super) command: &'a [String],
@@ -66,29 +66,29 @@ pub(super) struct PlannedServer {
     pub(super) id: String,
     pub(super) spec: ServerSpec,
     pub(super) settings: UpstreamSettings,
-    /// Whether the file says who shares a session.
+    /// Whether the file sets which callers share a session.
     is_isolation_chosen: bool,
-    /// Callers reach it with credentials of their own.
+    /// Set if callers reach the server with their own credentials.
     pub(super) personal: Option<PersonalPlan>,
-    /// How it is reached, without secrets.
+    /// How the server is reached, without secrets.
     pub(super) shown: String,
-    /// Where it is, for a server at a URL.
+    /// The URL, for a server that has one.
     pub(super) url: Option<String>,
-    /// What tells it from another server under the same name: a plan that has the same keeps the
+    /// Distinguishes this server from others with the same name: if it is the same in a new plan, the server keeps its
     /// connection.
     pub(super) identity: String,
 }
 
 impl Plan {
-    /// The name of the first server that callers reach with credentials of this kind.
+    /// The name of the first server with such credentials of callers.
     pub(super) fn personal_server(&self, is_kind: impl Fn(&PersonalPlan) -> bool) -> Option<&str> {
         let mut servers = self.servers.iter();
         let found = servers.find(|server| server.personal.as_ref().is_some_and(&is_kind));
         found.map(|server| server.id.as_str())
     }
 
-    /// The plan of a command line. `consent` is what becomes of files of a project that the user has not
-    /// agreed to.
+    /// Makes the plan for a command line. `consent` says what to do with files of a project that the user has not
+    /// trusted.
     pub(super) fn make(up: &PlanWords<'_>, consent: Consent) -> Outcome<Self> {
         let mut plan = Self {
             servers: Vec::new(),
@@ -125,7 +125,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// A server that was named, which has its own names.
+    /// Adds a single named server, whose tools keep their own names.
     fn add_one(&mut self, server: Server) -> Outcome {
         let id = short_name(&server.name);
         self.naming = Naming::Bare;
@@ -137,7 +137,7 @@ impl Plan {
         )
     }
 
-    /// All servers of a file, and of those that it imports.
+    /// Adds all servers of a file, and of the files that it imports.
     fn add_file(&mut self, path: &Path) -> Outcome {
         let own = GatewayFile::open(path)?;
         self.files.push(path.to_owned());
@@ -147,7 +147,7 @@ impl Plan {
                     self.add_entry(entry, &own);
                 }
             }
-            // A file may have imports alone.
+            // A file may contain only imports.
             Err(_) if !own.import.is_empty() => {}
             Err(error) => return Err(Failed::usage(error)),
         }
@@ -165,7 +165,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The servers of every file at a usual place. Of several with one name the nearest counts.
+    /// Adds the servers of every file at a usual place. Of several with the same name, the nearest is used.
     fn add_found(&mut self, consent: Consent) -> Outcome {
         let (config_files, strange) = target::config_files(None)?;
         let others = strange
@@ -307,7 +307,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Keeps the servers that were asked for, and settles what the command line says of all.
+    /// Keeps the requested servers, and applies the settings of the command line to all of them.
     fn choose(&mut self, up: &PlanWords<'_>) -> Outcome {
         let only = if up.only.is_empty() {
             self.gateway.only.as_slice()
@@ -349,8 +349,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Gives each caller a session of its own, unless the file says otherwise, so that one does not see
-    /// what a server asks another. It is for a gateway whose guard tells callers apart.
+    /// Gives each caller its own session, unless the file says otherwise, so that one caller does not get questions
+    /// that a server asks another. This is for a gateway whose guard distinguishes callers.
     pub(super) fn isolate_callers(&mut self) {
         for server in &mut self.servers {
             if !server.is_isolation_chosen {
@@ -359,7 +359,7 @@ impl Plan {
         }
     }
 
-    /// Leaves out servers that are this gateway itself, which a config file may well name.
+    /// Removes servers that are this gateway itself, which a config file may contain.
     pub(super) fn without(&mut self, own: &OwnUrls) {
         let is_own = |server: &PlannedServer| server.url.as_deref().is_some_and(|url| own.has(url));
         let (dropped, kept) = std::mem::take(&mut self.servers)
@@ -375,7 +375,7 @@ impl Plan {
         self.problems.extend(said);
     }
 
-    /// Where the lock file is: where the config says, beside the config, or in this folder.
+    /// The path of the lock file: as in the config, or beside the config, or in the current folder.
     pub(super) fn lock_file(&self) -> PathBuf {
         let folder = self.own_file.as_deref().and_then(Path::parent);
         let folder = folder.unwrap_or(Path::new(""));
@@ -385,7 +385,7 @@ impl Plan {
         }
     }
 
-    /// Says what could not be used.
+    /// Prints what could not be used.
     pub(super) fn tell_problems(&self) {
         for problem in &self.problems {
             tell(&format!("warning: {problem}"));
@@ -403,7 +403,7 @@ fn era_of(era: EraName) -> Era {
     }
 }
 
-/// The way to a server. Tokens that somebody signed in for are used, unless the file has others.
+/// How a server is reached. Tokens of an earlier sign-in are used, unless the file has other credentials.
 fn spec_of(
     launch: &mut Launch,
     credentials: Option<&Credentials>,
@@ -453,14 +453,14 @@ fn demo_server() -> Outcome<PlannedServer> {
     })
 }
 
-/// Whether a word means a file: it is there, or it is written like one.
+/// Whether a word means a file: the file exists, or the word looks like a path.
 fn is_file(word: &str) -> bool {
     let path = Path::new(word);
     let extension = path.extension().and_then(|extension| extension.to_str());
     path.is_file() || matches!(extension, Some("toml" | "json" | "yaml" | "yml"))
 }
 
-/// `~/…` in the home folder.
+/// Expands `~/…` to a path in the home folder.
 fn home(path: &Path) -> PathBuf {
     match (path.strip_prefix("~"), std::env::home_dir()) {
         (Ok(rest), Some(home)) => home.join(rest),
@@ -468,7 +468,7 @@ fn home(path: &Path) -> PathBuf {
     }
 }
 
-/// What an entry says beside how its server is started.
+/// Adds the settings of an entry besides how its server is started.
 fn with_settings(mut spec: ServerSpec, settings: &Settings) -> ServerSpec {
     if let Some(timeout) = settings.start_timeout {
         spec = spec.start_timeout(timeout);
@@ -482,7 +482,7 @@ fn with_settings(mut spec: ServerSpec, settings: &Settings) -> ServerSpec {
     spec.exclude_tools(&settings.excluded_tools)
 }
 
-/// The host of a URL, or the name of a program.
+/// A short name: the host of a URL, or the name of a program.
 fn short_name(name: &str) -> String {
     let name = name.split_once("://").map_or(name, |(_, rest)| rest);
     let name = name.split(['/', '?', ':']).next().unwrap_or(name);

@@ -1,7 +1,7 @@
-//! Changes of the config files while the gateway runs.
+//! Applies changes of the config files while the gateway runs.
 //!
-//! The files are looked at each second, on SIGHUP, and when the page asks for it. A new plan is made whole before anything changes;
-//! one that cannot be made leaves the old plan as it is. Servers that are the same in both keep their
+//! The files are checked every second, on SIGHUP, and when the page requests it. A new plan is completed before
+//! anything changes; if that fails, the old plan stays. Servers that are the same in both plans keep their
 //! connections.
 
 use std::{
@@ -28,10 +28,10 @@ use super::{
     plan::Plan,
 };
 
-/// How often the files are looked at.
+/// How often the files are checked.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What a file was like when it was read.
+/// The state of a file when it was read.
 type Stamp = Option<(SystemTime, u64)>;
 
 /// Keeps a gateway up to date for as long as it is polled.
@@ -40,20 +40,20 @@ pub(super) struct Reload<'a> {
     gateway: LiveGateway,
     parts: ReloadParts,
     own: OwnUrls,
-    /// The servers there are, with what tells them from others of the same name.
+    /// The running servers, each with the value that distinguishes it from others of the same name.
     running: HashMap<String, String>,
     files: HashMap<PathBuf, Stamp>,
     lock_file: PathBuf,
-    /// Tools with settings that their servers do not have, which were told.
+    /// Settings for tools that their servers do not have, which were reported.
     missing: HashSet<(ServerId, String)>,
 }
 
-/// What a new plan is carried out with.
+/// The parts that are needed to apply a new plan.
 pub(super) struct ReloadParts {
     operation: Arc<Operation>,
     pending: PendingSignIns,
     front: LiveFront,
-    /// The page asks for it.
+    /// Notified when the page requests a reload.
     asked: Arc<Notify>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Reload<'a> {
         }
     }
 
-    /// Looks for changes until the gateway ends.
+    /// Applies changes until the gateway ends.
     pub(super) async fn run(mut self) {
         let mut hangup = Hangup::new();
         loop {
@@ -124,7 +124,7 @@ impl<'a> Reload<'a> {
         }
     }
 
-    /// Says which settings are for tools that are not there: `hide` may be misspelt, and hide nothing.
+    /// Reports settings for tools that do not exist: with a misspelled name, `hide` would hide nothing.
     fn tell_missing(&mut self) {
         for (server, tool) in self.gateway.missing_tools() {
             if self.missing.insert((server.clone(), tool.clone())) {
@@ -136,7 +136,7 @@ impl<'a> Reload<'a> {
         }
     }
 
-    /// Takes over what was approved in the meantime.
+    /// Applies approvals that were written to the lock file in the meantime.
     fn reload_lock(&self) {
         match self.gateway.reload_lock() {
             Ok(false) => {}
@@ -153,10 +153,10 @@ impl<'a> Reload<'a> {
     }
 
     async fn reload(&mut self) {
-        // While the gateway runs it cannot ask the user, so a file that is no longer trusted is not used.
+        // A running gateway cannot ask the user, so a file that is no longer trusted is not used.
         let made = Plan::make(&self.up.words(), Consent::Never).and_then(|plan| {
             front_guard::check(&plan)?;
-            // Told before the check, which may refuse the plan for the want of such a change.
+            // Reported before the check, which may reject the plan because such a change has not taken effect.
             let differing = self.parts.front.differing(&plan);
             if !differing.is_empty() {
                 let names = differing.join("`, `");
@@ -178,7 +178,7 @@ impl<'a> Reload<'a> {
             }
         };
         plan.without(&self.own);
-        // The guard is the one that the gateway started with, whatever the file says now.
+        // The guard is still the one that the gateway started with, whatever the file says now.
         if self.parts.front.tells_callers_apart() {
             plan.isolate_callers();
         }
@@ -214,11 +214,11 @@ impl<'a> Reload<'a> {
                 }
             }
         }
-        // A gateway without a lock file was told so when it started.
+        // A gateway without a lock file has reported that when it started.
         let _ = self.gateway.set_lock_mode(mode);
         self.parts.operation.set_policy(policy);
         self.running = names;
-        // Those of the other files were taken before the plan was read: what was written since then counts.
+        // The stamps of other files were taken before the plan was read, so that later changes are noticed.
         for (file, stamp) in stamps(&watched) {
             self.files.entry(file).or_insert(stamp);
         }
@@ -228,7 +228,7 @@ impl<'a> Reload<'a> {
     }
 }
 
-/// The files whose changes count.
+/// The files that are watched for changes.
 fn watched(plan: &Plan) -> Vec<PathBuf> {
     let mut files = plan.files.clone();
     files.push(plan.lock_file());
@@ -246,7 +246,7 @@ fn stamps(files: &[PathBuf]) -> HashMap<PathBuf, Stamp> {
         .collect()
 }
 
-/// SIGHUP, where there are signals.
+/// SIGHUP, on systems that have signals.
 struct Hangup {
     #[cfg(unix)]
     signal: Option<tokio::signal::unix::Signal>,

@@ -1,4 +1,4 @@
-//! Callers that sign in to a server themselves (OAuth), each with tokens of its own.
+//! Servers that callers sign in to themselves (OAuth), each with its own tokens.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -22,22 +22,22 @@ use turnbuckle_base::lock::Mutex;
 use super::pending_sign_ins::{PendingSignIn, PendingSignIns, WITHIN, parameter};
 use crate::command::caller_tokens::CallerTokens;
 
-/// How many callers are remembered that have to sign in again. One more is told so by the server. Those
-/// that have signed in are remembered beyond that: each took a user.
+/// For how many callers it is remembered that they must sign in again. Beyond that, the server reports it on each call.
+/// Callers that have signed in are remembered without this limit: each sign-in took a user.
 const MAX_NOTES: usize = 1_024;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// One server that callers sign in to.
+/// A server that callers sign in to.
 pub(super) struct SignInAccess {
     url: String,
     target: HttpTarget,
-    /// Settings of the client at the authorization server.
+    /// The settings of the client at the authorization server.
     client: OAuth,
     pending: PendingSignIns,
-    /// Sign-ins that have begun, by the names of the callers' stores: one for each caller.
+    /// Sign-ins under way, by the names of the callers' stores: one for each caller.
     begun: Mutex<HashMap<String, BegunSignIn>>,
-    /// What callers have signed in for and have to sign in for, by the names of their stores.
+    /// The sign-ins that callers have completed or still need, by the names of their stores.
     sign_ins: Arc<Mutex<HashMap<String, SignInNote>>>,
     server: String,
 }
@@ -61,12 +61,12 @@ impl SignInAccess {
         }
     }
 
-    /// The place for the tokens of a caller. Nothing but this caller's are in it.
+    /// The store for the tokens of this caller only.
     fn place(&self, caller: &Caller) -> CallerTokens {
         CallerTokens::new(&self.server, &self.url, caller)
     }
 
-    /// What is known about the sign-ins of a caller.
+    /// The note about the sign-ins of a caller.
     fn note_of(&self, store: &str) -> SignInNote {
         self.sign_ins.lock().get(store).cloned().unwrap_or_default()
     }
@@ -78,7 +78,7 @@ impl CallerAccess for SignInAccess {
             let place = self.place(caller);
             let note = self.note_of(place.name());
             let store = place.find(&self.client).await?;
-            // A call never sends a user to a browser: there is a tool for that.
+            // A call never sends a user to a browser; a separate tool does.
             let browser = NoBrowser {
                 store: place.name().to_owned(),
                 number: note.number,
@@ -97,7 +97,7 @@ impl CallerAccess for SignInAccess {
     }
 
     fn wants_more(&self, caller: &Caller) -> bool {
-        // Most callers need nothing, and a name takes longer to make than this.
+        // Most callers need no sign-in, and making the name takes longer than this check.
         if self.sign_ins.lock().is_empty() {
             return false;
         }
@@ -107,7 +107,7 @@ impl CallerAccess for SignInAccess {
 
     fn credentials(&self, caller: &Caller) -> u64 {
         let place = self.place(caller);
-        // They are gone after `turnbuckle logout --caller`.
+        // The tokens are gone after `turnbuckle logout --caller`.
         if !place.exists() {
             return 0;
         }
@@ -138,9 +138,9 @@ impl CallerAccess for SignInAccess {
     }
 }
 
-/// A sign-in under way. Its task ends with it.
+/// A sign-in under way. Dropping it ends its task.
 struct BegunSignIn {
-    /// Where the user goes, once that is known.
+    /// The URL for the user, once it is known.
     url: watch::Receiver<Option<String>>,
     state: watch::Receiver<SignInState>,
     task: AbortHandle,
@@ -153,8 +153,8 @@ impl Drop for BegunSignIn {
 }
 
 impl SignInAccess {
-    /// Begins a sign-in of the caller, or finds the one under way. It goes on if the call that began it
-    /// is cancelled, so it is noted before anything is awaited.
+    /// Begins a sign-in of the caller, or finds the one under way. It continues if the call that began it
+    /// is cancelled, so it is recorded before anything is awaited.
     fn begin(&self, caller: &Caller) -> Result<BegunChannels, String> {
         let tokens = self.place(caller);
         let key = tokens.name().to_owned();
@@ -189,7 +189,7 @@ impl SignInAccess {
                 if let Some(store) = tokens.open(&client).await? {
                     return sign_in_anew(&oauth.store(store), &url_of_server, needs).await;
                 }
-                // There are tokens that cannot be read now. They stay unless the user signs in.
+                // There are tokens that cannot be read now. They are kept until the user has signed in.
                 let signed_in = MemoryStore::new();
                 let oauth = oauth.store(signed_in.clone());
                 sign_in_anew(&oauth, &url_of_server, needs).await?;
@@ -211,16 +211,16 @@ impl SignInAccess {
     }
 }
 
-/// Where the user goes, and how far the sign-in is.
+/// The URL for the user, and the progress of the sign-in.
 type BegunChannels = (
     watch::Receiver<Option<String>>,
     watch::Receiver<SignInState>,
 );
 
-/// What is known about the sign-ins of one caller.
+/// A note about the sign-ins of one caller.
 #[derive(Clone, Debug, Default)]
 struct SignInNote {
-    /// How often the caller has signed in since the start of the gateway.
+    /// How often the caller has signed in since the gateway started.
     number: u64,
     needed: Option<Needed>,
 }
@@ -228,19 +228,19 @@ struct SignInNote {
 /// What a caller has to sign in again for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Needed {
-    /// The server has refused the tokens for good.
+    /// New tokens: the server rejects the old ones permanently.
     Tokens,
-    /// The tokens are good, and the server wants these scopes too.
+    /// More scopes: the tokens are valid, but the server requires these scopes too.
     Scopes(Scopes),
 }
 
-/// Signs in for what is needed.
+/// Signs in for new tokens or more scopes.
 async fn sign_in_anew(tokens: &OAuth, server: &str, needed: Option<Needed>) -> Result<(), String> {
     let signing_in = async {
         match needed {
             Some(Needed::Scopes(scopes)) => tokens.sign_in_for(server, scopes.iter()).await,
             Some(Needed::Tokens) => {
-                // They are of no use; whether the authorization server takes them back or not.
+                // The tokens are useless, whether the authorization server revokes them or not.
                 let _ = tokens.sign_out(server).await;
                 tokens.sign_in(server).await
             }
@@ -258,7 +258,7 @@ fn is_ended(state: &SignInState) -> bool {
     matches!(state, SignInState::Ended(_))
 }
 
-/// Sends users to authorization servers by a link, and hears of them at the gateway's own address.
+/// Sends users to authorization servers with a link, and receives them at the gateway's own address.
 struct CallbackBrowser(CallbackVisit);
 
 #[derive(Clone)]
@@ -308,10 +308,10 @@ impl BrowserVisit for CallbackVisit {
     }
 }
 
-/// Users do not sign in in the middle of a call: it is noted what they have to sign in for.
+/// A browser that never opens, because users do not sign in during a call; it records what a sign-in is needed for.
 struct NoBrowser {
     store: String,
-    /// The number of the sign-in that the tokens are from.
+    /// The number of the sign-in that gave the tokens.
     number: u64,
     sign_ins: Arc<Mutex<HashMap<String, SignInNote>>>,
 }
@@ -323,7 +323,7 @@ impl NoBrowser {
             return;
         }
         let note = sign_ins.entry(self.store.clone()).or_default();
-        // What is wrong with older tokens says nothing of those that the caller has now.
+        // Problems with older tokens do not concern the current ones.
         if note.number == self.number {
             note.needed = Some(needs(note.needed.take()));
         }
