@@ -1,4 +1,4 @@
-//! Checks the answers to a client without a token: the challenge, and the metadata.
+//! Checks the authorization of a server, as a client without a token sees it: the challenge, and the metadata.
 
 use serde_json::Value;
 use tokio::time::timeout;
@@ -14,10 +14,10 @@ use super::{
     table::auth,
 };
 
-/// 1 MiB: such documents have a few kilobytes.
+/// The largest document, 1 MiB: such documents have a few kilobytes.
 const MAX_DOCUMENT: usize = 1024 * 1024;
 
-/// How many authorization servers of one resource are looked at.
+/// How many authorization servers of one resource are examined.
 const MAX_SERVERS: usize = 3;
 
 /// How much of a document is shown, in characters.
@@ -25,24 +25,24 @@ const MAX_SHOWN: usize = 200;
 
 struct Visitor<'r> {
     report: &'r Report,
-    /// Without the headers of the server: they may be secret and are not sent elsewhere.
+    /// Without the headers for the server: they may be secret and are not sent elsewhere.
     settings: &'r AgentSettings,
     limits: Limits,
 }
 
-/// The server requires a token, and none was given.
+/// Reports that the server requires a token, and none was given.
 pub(crate) fn needed(report: &Report, first: &Exchange) {
     let said = "the server requires authorization (HTTP 401)";
     report.add(first.finding(&auth::NEEDED, said));
 }
 
-/// The server knows who asks, or does not care, and refuses.
+/// Reports that the server refuses access, whether or not it knows the caller.
 pub(crate) fn refused(report: &Report, first: &Exchange) {
     let said = "the server refuses (HTTP 403)";
     report.add(first.finding(&auth::REFUSED, said));
 }
 
-/// Follows a challenge to the documents behind it.
+/// Follows a challenge to the metadata that it names.
 pub(crate) async fn look(
     report: &Report,
     settings: &AgentSettings,
@@ -108,7 +108,7 @@ fn judge_resource(report: &Report, address: &Address, place: &str, document: &Va
     }
 }
 
-/// Whether a resource is the server, or what the server is a part of.
+/// Whether a resource is the server, or contains it.
 fn covers(resource: &Address, address: &Address) -> bool {
     let own = resource.uri().path().trim_end_matches('/');
     let path = address.uri().path().trim_end_matches('/');
@@ -119,7 +119,7 @@ fn covers(resource: &Address, address: &Address) -> bool {
 }
 
 impl Visitor<'_> {
-    /// The document of the resource, from the first place that has it.
+    /// The metadata of the resource, from the first URL that has it.
     async fn resource(&self, address: &Address, named: Option<&str>) -> Option<(String, Value)> {
         const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
         let path = address.uri().path().trim_end_matches('/');
@@ -145,7 +145,7 @@ impl Visitor<'_> {
         None
     }
 
-    /// Looks at an authorization server.
+    /// Examines an authorization server.
     async fn server(&self, issuer: &str) {
         let Ok(address) = Address::parse(issuer) else {
             let said = format!("`{issuer}` is not the URL of an authorization server");
@@ -234,7 +234,7 @@ impl Visitor<'_> {
     }
 }
 
-/// Where an issuer's metadata may be, in the order of the specification.
+/// The URLs at which an issuer's metadata may be, in the order of the specification.
 fn places(issuer: &Address) -> Vec<Address> {
     let path = issuer.uri().path().trim_end_matches('/');
     let mut places = vec![

@@ -1,4 +1,4 @@
-//! Calls of tools that say they only read and need no argument: is the result what was promised?
+//! Calls tools that declare that they only read and that need no argument, and checks their results.
 
 use serde_json::{Value, json};
 use turnbuckle::{protocol::error::code, schema::Schema};
@@ -9,10 +9,10 @@ use super::{
     table::call,
 };
 
-/// How many tools are called: `--call` is a sample, and each may take its time.
+/// How many tools are called: `--call` is a sample, and each call may take long.
 const MAX_CALLS: usize = 20;
 
-/// Calls what can be called without harm and without arguments.
+/// Calls the tools that can be called without harm and without arguments.
 pub(crate) async fn look(connection: &mut Connection<'_>, tools: &[Value]) {
     let harmless: Vec<&Value> = tools
         .iter()
@@ -28,7 +28,7 @@ pub(crate) async fn look(connection: &mut Connection<'_>, tools: &[Value]) {
         let params = json!({ "name": name, "arguments": {} });
         let exchange = connection.ask("tools/call", params).await;
         if exchange.is_silent() {
-            // It may take its time, and is not waited for.
+            // The tool may take long, and the run does not wait for it.
             let params = json!({ "requestId": exchange.sent["id"] });
             if !(connection.is_modern() && connection.is_http()) {
                 connection.notify("notifications/cancelled", params).await;
@@ -68,7 +68,7 @@ fn look_at(connection: &Connection<'_>, tool: &Value, name: &str, exchange: &Exc
     if exchange.code() == Some(code::MISSING_REQUIRED_CLIENT_CAPABILITY)
         || exchange.heard.iter().any(is_asked)
     {
-        // The tool asks the user something, and there is no user here.
+        // The tool asks the user a question, and there is no user here.
         return;
     }
     let Some(result) = exchange.result() else {

@@ -7,9 +7,9 @@ use super::{
     table::cancel,
 };
 
-/// Cancels a request that is not there, then one that is.
+/// Cancels a request that does not exist, then one that does.
 pub(crate) async fn look(connection: &mut Connection<'_>) {
-    // Over HTTP, 2026-07-28 cancels by leaving the stream, which `listen` looks at.
+    // Over HTTP, a client of 2026-07-28 cancels by closing the stream, which `listen` checks.
     if connection.is_modern() && !connection.is_stdio() {
         return;
     }
@@ -32,7 +32,7 @@ pub(crate) async fn look(connection: &mut Connection<'_>) {
     in_flight(connection).await;
 }
 
-/// Cancels a request that was just sent, and counts what comes for it.
+/// Cancels a request that was just sent, and counts the answers to it.
 async fn in_flight(connection: &mut Connection<'_>) {
     let id = connection.next_id();
     let method = if connection.is_modern() {
@@ -45,7 +45,7 @@ async fn in_flight(connection: &mut Connection<'_>) {
     match &mut connection.transport {
         Transport::Stdio(stdio) => drop(stdio.write(&request, limit).await),
         Transport::Events(events) => drop(events.post(&request, limit).await),
-        // An answer comes with each POST: what is cancelled is over already.
+        // Each POST waits for its answer, so there is nothing left to cancel.
         Transport::Http(_) => return,
     }
     let params = json!({ "requestId": id, "reason": "turnbuckle doctor" });
@@ -72,7 +72,7 @@ async fn in_flight(connection: &mut Connection<'_>) {
         .add(after.finding(&cancel::SURVIVES, said));
 }
 
-/// Asks something harmless.
+/// Sends a harmless request.
 pub(crate) async fn alive(connection: &mut Connection<'_>) -> Exchange {
     let method = if connection.is_modern() {
         "server/discover"

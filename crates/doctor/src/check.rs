@@ -1,21 +1,21 @@
-//! `Check`: an id that scripts can rely on, the claim, and the advice.
+//! `Check`: a stable id for scripts, the claim that is checked, and advice.
 
 use serde::Serialize;
 use turnbuckle_command_line::failure::Code;
 
-/// How bad a finding is.
+/// How severe a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// As it should be.
+    /// The check passed.
     Ok,
-    /// Some clients, or some days, will have trouble.
+    /// Some clients will have trouble, or all clients sometimes.
     Warning,
-    /// It does not work, or breaks a rule.
+    /// It does not work, or violates a rule.
     Error,
 }
 
-/// What a check is about. Findings are told in this order.
+/// The area of a check. The report has the findings in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Area {
@@ -61,7 +61,7 @@ impl Area {
         Self::Time,
     ];
 
-    /// The word it goes by.
+    /// The name in the report.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Connect => "connect",
@@ -100,13 +100,13 @@ impl Area {
 pub(crate) struct Rule {
     /// The page, below `modelcontextprotocol.io/specification/`.
     pub(crate) page: &'static str,
-    /// The numbered rules of `docs/rules.md`, separated by blanks; none where there is no number.
+    /// The numbers of rules in `docs/rules.md`, separated by spaces; empty if the rule has no number.
     pub(crate) numbers: &'static str,
 }
 
 impl Rule {
-    /// The page of the newest revision that was spoken with the server: rules of other revisions do
-    /// not apply to it. Pages are named by the newest revision that has them.
+    /// The page of the newest revision that was spoken with the server, because rules of other revisions do
+    /// not apply to it. `page` is named by the newest revision that has it.
     pub(crate) fn page_for(self, spoken: &[String]) -> String {
         let Some((date, page)) = self.page.split_once('/') else {
             return self.page.to_owned();
@@ -115,7 +115,7 @@ impl Rule {
         let Some(newest) = newest else {
             return self.page.to_owned();
         };
-        // All transports had one page.
+        // In older revisions, all transports are on one page.
         let page = match page {
             page if page.starts_with("basic/transports/") => "basic/transports",
             page => page,
@@ -123,36 +123,36 @@ impl Rule {
         format!("{newest}/{page}")
     }
 
-    /// Where to read it.
+    /// The URL of the page.
     pub(crate) fn url(self) -> String {
         url(self.page)
     }
 }
 
-/// Where a page of the specification is.
+/// The URL of a page of the specification.
 pub(crate) fn url(page: &str) -> String {
     format!("https://modelcontextprotocol.io/specification/{page}")
 }
 
-/// One thing that is looked at.
+/// A check.
 #[derive(Debug)]
 pub(crate) struct Check {
-    /// `area.what`: never renamed, for scripts name it.
+    /// `area.name`. It is never renamed, because scripts use it.
     pub(crate) id: &'static str,
     pub(crate) area: Area,
-    /// How bad it is when it fails.
+    /// How severe a failure is.
     pub(crate) severity: Severity,
     /// The claim that is checked.
     pub(crate) claim: &'static str,
-    /// Which peers it breaks, if not all of them.
+    /// The clients that fail because of it, if not all of them.
     pub(crate) breaks: &'static str,
     pub(crate) rule: Option<Rule>,
-    /// What to do.
+    /// The advice.
     pub(crate) fix: &'static str,
 }
 
 impl Check {
-    /// How a run ends in which this is what is wrong.
+    /// The exit code of a run with this problem.
     pub(crate) fn code(&self) -> Code {
         if self.id.ends_with(".silent") {
             Code::Timeout
@@ -162,7 +162,7 @@ impl Check {
     }
 }
 
-/// Writes a table of checks: a static for each, and a list of all.
+/// Defines a table of checks: a static for each check, and a list of all.
 macro_rules! checks {
     ($area:ident; $($name:ident $severity:ident $id:literal {
         claim: $claim:literal,

@@ -1,4 +1,4 @@
-//! `server/discover`: whether the server speaks 2026-07-28, and whether it keeps to it.
+//! `server/discover`: whether the server speaks 2026-07-28, and whether it follows its rules.
 
 use std::time::Duration;
 
@@ -17,18 +17,18 @@ use super::{
 
 /// What the answer says about the era of the server.
 pub(crate) enum Verdict {
-    /// It speaks 2026-07-28; the result of discovery.
+    /// It speaks 2026-07-28. Contains the result of discovery.
     Modern(Value),
-    /// It is of that era and cannot be spoken to; the report says why.
+    /// It speaks a modern revision, but cannot be used; the report says why.
     Broken,
-    /// It is not, or does not say so.
+    /// It does not speak a modern revision, or does not say so.
     Not(Box<Exchange>),
 }
 
-/// A revision that will never be: a date before the protocol.
+/// A version that does not exist: a date before the protocol.
 pub(crate) const NO_VERSION: &str = "1999-12-31";
 
-/// Asks, and judges the answer.
+/// Sends the request, and judges the answer.
 pub(crate) async fn open(connection: &mut Connection<'_>, limit: Duration) -> Verdict {
     let exchange = connection
         .ask_within("server/discover", json!({}), limit)
@@ -66,7 +66,7 @@ pub(crate) fn judge(connection: &Connection<'_>, exchange: Exchange) -> Verdict 
     if exchange.code() == Some(code::UNSUPPORTED_PROTOCOL_VERSION)
         && speaks.iter().any(|version| is_older(&version))
     {
-        // It knows of the era, and speaks the other one.
+        // It knows this era, but only speaks the other one.
         return Verdict::Not(Box::new(exchange));
     }
     connection
@@ -75,7 +75,7 @@ pub(crate) fn judge(connection: &Connection<'_>, exchange: Exchange) -> Verdict 
     Verdict::Broken
 }
 
-/// A modern revision alone was asked for, and is not spoken.
+/// Reports that only a modern revision was requested and the server does not speak it.
 pub(crate) fn missing(connection: &Connection<'_>, verdict: &Verdict) {
     if let Verdict::Not(exchange) = verdict {
         let said = format!(
@@ -89,7 +89,7 @@ pub(crate) fn missing(connection: &Connection<'_>, verdict: &Verdict) {
     }
 }
 
-/// Looks at what discovery says, and at how requests that break the rules are refused.
+/// Checks the result of discovery, and how requests that violate the rules are rejected.
 pub(crate) async fn look(connection: &mut Connection<'_>, result: &Value) {
     let report = connection.report;
     report.step("looking at what `server/discover` says");
@@ -173,7 +173,7 @@ async fn missing_meta(connection: &mut Connection<'_>) {
         .add(exchange.unexpected(&discover::META, "a request without `clientCapabilities`"));
 }
 
-/// Discovery with another `_meta`; over HTTP the header says the same version.
+/// Discovery with another `_meta`; over HTTP the header has the same version.
 async fn ask_with(connection: &mut Connection<'_>, meta: Value) -> Exchange {
     let id = connection.next_id();
     let message = connection

@@ -21,13 +21,13 @@ use super::{
     table::time,
 };
 
-/// A minute for everything, unless `--timeout` says otherwise.
+/// The time for the whole run, unless `--timeout` sets it.
 const TOTAL: Duration = Duration::from_mins(1);
 
 /// Examines a server. Whatever the server does, this ends within the time of `--timeout`.
 ///
 /// # Errors
-/// When the options are wrong. Problems of the server are in the report.
+/// If the options are wrong. Problems of the server are in the report.
 pub async fn examine(server: &Server, options: &Options, tools: Tools) -> Outcome<Report> {
     // A URL may have secrets in its query.
     let place = server.name.split('?').next().unwrap_or_default();

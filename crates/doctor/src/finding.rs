@@ -5,24 +5,24 @@ use super::check::{Check, Severity};
 /// How much of a message is shown as evidence, in characters.
 const MAX_EVIDENCE: usize = 400;
 
-/// How many pieces of evidence a finding keeps: the first tell what it is.
+/// How many pieces of evidence a finding keeps: the first ones show the problem.
 const MAX_PIECES: usize = 12;
 
-/// What came of a check, with what it was seen by.
+/// The result of a check, with its evidence.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
     pub(crate) check: &'static Check,
     pub(crate) severity: Severity,
-    /// What was found, in a clause.
+    /// What was found, as a clause.
     pub(crate) message: String,
-    /// Where, as in ``tool `add` /properties/a``; several for what is wrong in several places.
+    /// The places, such as ``tool `add` /properties/a``; several if the same problem is in several places.
     pub(crate) places: Vec<String>,
-    /// Messages, headers, last words.
+    /// Messages, headers, or last lines of stderr.
     pub(crate) evidence: Vec<String>,
 }
 
 impl Finding {
-    /// The check failed.
+    /// A finding that the check failed.
     pub(crate) fn of(check: &'static Check, message: impl Into<String>) -> Self {
         Self {
             check,
@@ -33,7 +33,7 @@ impl Finding {
         }
     }
 
-    /// The check passed.
+    /// A finding that the check passed.
     pub(crate) fn ok(check: &'static Check, message: impl Into<String>) -> Self {
         Self {
             severity: Severity::Ok,
@@ -58,7 +58,7 @@ impl Finding {
     }
 }
 
-/// The beginning of a text, without what a terminal would obey.
+/// The beginning of a text, without control characters.
 pub(crate) fn cut(text: &str, limit: usize) -> String {
     let is_plain = |letter: char| !letter.is_control() || letter == '\n' || letter == '\t';
     let shown: String = text

@@ -40,7 +40,7 @@ pub(crate) async fn open(
     Ok(result)
 }
 
-/// Requests before the session is open.
+/// Checks for requests of the server before the session is open.
 fn early(connection: &Connection<'_>, exchange: &Exchange) {
     let is_early = |heard: &&Value| {
         heard.get("id").is_some() && heard["method"].is_string() && heard["method"] != "ping"
@@ -52,7 +52,7 @@ fn early(connection: &Connection<'_>, exchange: &Exchange) {
     }
 }
 
-/// Whether a notification was accepted as it should be.
+/// Checks the status with which a notification was accepted.
 fn accepted(connection: &Connection<'_>, told: &Exchange) {
     let Some(status) = told.status().filter(|_| connection.is_http()) else {
         return;
@@ -68,7 +68,7 @@ fn accepted(connection: &Connection<'_>, told: &Exchange) {
         .add(told.unexpected(&http::NOTIFICATION, "a notification"));
 }
 
-/// Looks at the result of `initialize`.
+/// Checks the result of `initialize`.
 pub(crate) fn look(connection: &Connection<'_>, result: &Value, asked: Revision) {
     let report = connection.report;
     let info = &result["serverInfo"];
@@ -110,7 +110,7 @@ pub(crate) fn look(connection: &Connection<'_>, result: &Value, asked: Revision)
     }
 }
 
-/// A server that speaks 2026-07-28 refuses sessions: does it say what it speaks?
+/// A server that speaks 2026-07-28 may refuse sessions; checks whether the error names the versions it speaks.
 pub(crate) fn refused(report: &Report, refused: &Exchange) {
     let error = refused.error().map(Value::to_string).unwrap_or_default();
     let is_told = Revision::ALL
@@ -125,13 +125,13 @@ pub(crate) fn refused(report: &Report, refused: &Exchange) {
     report.add(refused.unexpected(&handshake::MODERN_ONLY, "`initialize`"));
 }
 
-/// Asks for a version that does not exist, on a connection of its own.
+/// Requests a version that does not exist, on a separate connection.
 pub(crate) async fn look_at_echo(connection: &mut Connection<'_>) -> Exchange {
     let params = Spoken::initialize(NO_VERSION);
     let exchange = connection.ask("initialize", params).await;
     let answered = exchange.result().map(|result| &result["protocolVersion"]);
     let date = answered.and_then(Value::as_str).unwrap_or_default();
-    // Some refuse it, which the specification shows as an example.
+    // Some servers reject it, which the specification shows as an example.
     if Revision::from_date(date).is_some() || exchange.code().is_some() {
         connection
             .report

@@ -1,4 +1,4 @@
-//! The report for programs.
+//! The report as JSON.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ pub(crate) fn report(report: &Report) -> Value {
                 "places": finding.places,
                 "evidence": finding.evidence,
             });
-            // What to do is told where there is something to do.
+            // Advice is only given for problems.
             if finding.severity > Severity::Ok {
                 value["breaks"] = json!((!check.breaks.is_empty()).then_some(check.breaks));
                 value["rule"] = json!(rule);

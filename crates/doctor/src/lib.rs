@@ -1,8 +1,8 @@
-//! Examines a server: what is wrong with it, by which rule, and what to do about it.
+//! Examines a server: finds its problems, the violated rules, and what to do about them.
 //!
-//! [`examine()`] does what a client does, and more: name, port, TLS, process, both eras, lists, and
-//! how invalid requests are answered. Each check of the `table` has an id, and the [`Report`] holds
-//! what came of it. No tool is called unless [`Tools::Call`] asks for it.
+//! [`examine()`] does what a client does, and more: it checks name, port, TLS, process, both eras, lists, and
+//! the answers to invalid requests. Each check in the `table` has an id, and the [`Report`] contains
+//! the results. No tool is called unless [`Tools::Call`] asks for it.
 
 mod authorization;
 mod call;
@@ -39,7 +39,7 @@ pub use report::Report;
 pub use scope::Tools;
 
 impl Report {
-    /// The report as a person reads it, line by line.
+    /// The report as text for people, line by line.
     pub fn to_text(&self) -> Vec<String> {
         text::lines(self)
     }
@@ -54,8 +54,8 @@ impl Report {
         sarif::log(self)
     }
 
-    /// Fails if something at least this severe was found, with the exit code and the fix of the
-    /// first of the most severe.
+    /// Fails if there is a finding of at least this severity, with the exit code and the advice of the
+    /// first of the most severe ones.
     pub fn verdict(&self, severity: Severity) -> Outcome {
         let found = [Severity::Error, Severity::Warning]
             .into_iter()

@@ -1,4 +1,4 @@
-//! `subscriptions/listen`: acknowledged, then left.
+//! `subscriptions/listen`: opens a subscription, checks the acknowledgement, and ends it.
 
 use std::time::Instant;
 
@@ -18,7 +18,7 @@ use super::{
 
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
-/// Opens a subscription for all that the server offers, and leaves it.
+/// Opens a subscription for everything that the server offers, and ends it.
 pub(crate) async fn look(connection: &mut Connection<'_>, capabilities: &Value) {
     let wanted = filter(capabilities);
     if wanted.is_empty() {
@@ -61,7 +61,7 @@ pub(crate) async fn look(connection: &mut Connection<'_>, capabilities: &Value) 
     left(connection, &id).await;
 }
 
-/// What can be listened to.
+/// The filter for everything that the server can notify about.
 fn filter(capabilities: &Value) -> Map<String, Value> {
     let offered = [
         ("tools", "toolsListChanged"),
@@ -115,7 +115,7 @@ async fn by_http(connection: &Connection<'_>, http: &HttpTransport, request: &Va
         exchange.answer = serde_json::from_slice(&body).map_or(Answer::Nothing, Answer::Message);
         return exchange;
     }
-    // Dropped at the end: the stream is left.
+    // The stream is closed when this is dropped.
     let mut events = reply.events(MAX_MESSAGE);
     exchange.answer = loop {
         match timeout_at(until.into(), events.next()).await {
@@ -144,7 +144,7 @@ fn nothing(request: &Value) -> Exchange {
     }
 }
 
-/// Leaves the subscription: by a notification over pipes; over HTTP its stream is closed already.
+/// Ends the subscription: with a notification over stdio; over HTTP its stream is closed already.
 async fn left(connection: &mut Connection<'_>, id: &Value) {
     if connection.is_stdio() {
         let params = json!({ "requestId": id });
@@ -156,7 +156,7 @@ async fn left(connection: &mut Connection<'_>, id: &Value) {
     if let Transport::Stdio(stdio) = &mut connection.transport {
         heard.extend(stdio.listen(silence).await);
     }
-    // What was on its way when the cancellation went out may be here; an answer may not.
+    // Messages that were on their way during the cancellation may still arrive, but an answer may not.
     let more = heard
         .iter()
         .find(|message| message["id"] == *id && message.get("method").is_none());

@@ -13,7 +13,7 @@ use super::{
 /// A name that no tool, prompt or resource has, so that nothing runs when it is called.
 pub(crate) const NO_SUCH_NAME: &str = "turnbuckle-doctor-no-such-thing";
 
-/// Looks at how nonsense is answered.
+/// Checks the answers to requests that make no sense.
 pub(crate) async fn look(connection: &mut Connection<'_>, capabilities: &Value) {
     connection
         .report
@@ -52,7 +52,7 @@ pub(crate) async fn look(connection: &mut Connection<'_>, capabilities: &Value) 
         let exchange = connection
             .ask("resources/read", json!({ "uri": uri }))
             .await;
-        // Both are accepted where the other was right: it is a SHOULD of the older revisions.
+        // The code of the other era is accepted too: in the older revisions the code is a SHOULD.
         let right = if connection.is_modern() {
             vec![code::INVALID_PARAMS]
         } else {
@@ -112,7 +112,7 @@ async fn unknown_method(connection: &mut Connection<'_>) {
         .add(exchange.unexpected(&methods::UNKNOWN, "an unknown method"));
 }
 
-/// An id that is a text comes back as a text; every other request here has a number.
+/// Checks that an id that is a string comes back as a string; all other requests here have numbers.
 async fn text_id(connection: &mut Connection<'_>) {
     let method = if connection.is_modern() {
         "server/discover"
@@ -166,7 +166,7 @@ fn refused(
     }
 }
 
-/// An unknown notification must get no answer. HTTP has a status for it, which is checked
+/// Checks that an unknown notification gets no answer. Over HTTP it gets a status, which is checked
 /// elsewhere.
 async fn notification(connection: &mut Connection<'_>) {
     if connection.is_http() {
@@ -199,7 +199,7 @@ async fn notification(connection: &mut Connection<'_>) {
     }
 }
 
-/// Sends a line that is not JSON, last of all, because some servers exit then.
+/// Sends a line that is not JSON. This is the last check, because some servers exit then.
 pub(crate) async fn garbage(connection: &mut Connection<'_>) {
     connection.report.step("sending a line that is not JSON");
     let limit = connection.limits.probe;
@@ -207,7 +207,7 @@ pub(crate) async fn garbage(connection: &mut Connection<'_>) {
         return;
     };
     if stdio.is_gone() {
-        // It ended before, and that is what is told.
+        // The program has ended before, which was reported.
         connection.report.mute(true);
         return;
     }

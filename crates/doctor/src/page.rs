@@ -27,7 +27,7 @@ fn page() -> String {
     page
 }
 
-/// What an area is about.
+/// The introduction of an area.
 fn about(area: Area) -> &'static str {
     match area {
         Area::Connect => "The way to a server at a URL: its name, its port, proxies.",
@@ -84,7 +84,7 @@ fn row(check: &Check) -> String {
     )
 }
 
-/// `DOCTOR_PAGE=write cargo test -p turnbuckle-doctor the_page_of_checks` writes it again.
+/// `DOCTOR_PAGE=write cargo test -p turnbuckle-doctor the_page_of_checks` updates the page.
 #[test]
 fn the_page_of_checks_is_what_the_tables_say() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/doctor.md");

@@ -95,7 +95,7 @@ impl<'r> Program<'r> {
         }
     }
 
-    /// Says how long the first answer took.
+    /// Reports how long the first answer took.
     fn opened(&self, connection: &Connection<'_>) {
         let Transport::Stdio(stdio) = &connection.transport else {
             return;
@@ -103,7 +103,7 @@ impl<'r> Program<'r> {
         self.report.add(opening(stdio.started.elapsed()));
     }
 
-    /// The server did not know `server/discover`: a client opens a session with the same process.
+    /// The server does not know `server/discover`: opens a session with the same process, as a client does.
     async fn fall_back(&self, mut connection: Connection<'r>) {
         let asked = self.scope.legacy.unwrap_or(Revision::LATEST_LEGACY);
         connection.spoken = Spoken::Legacy(asked);
@@ -121,7 +121,7 @@ impl<'r> Program<'r> {
         self.session(connection, greeting).await;
     }
 
-    /// Nothing came of the process that was asked `server/discover` first: one that was not asked?
+    /// The process that got `server/discover` first gave no usable answer: tries a process that does not get it.
     async fn again(&self, first: super::connection::Exchange, words: Vec<String>) {
         let unreadable = [
             &stdout::PRETTY,
@@ -130,7 +130,7 @@ impl<'r> Program<'r> {
             &stdout::TOO_LONG,
         ];
         if unreadable.iter().any(|check| self.report.has(check)) {
-            // It may well answer, but the answer cannot be read.
+            // It may have answered, but the answer cannot be parsed.
             return;
         }
         let asked = self.scope.legacy.unwrap_or(Revision::LATEST_LEGACY);
@@ -174,7 +174,7 @@ impl<'r> Program<'r> {
         }
     }
 
-    /// Sessions alone were asked for.
+    /// Examines only sessions, as requested.
     async fn legacy(&self, mut connection: Connection<'r>) {
         let asked = self.scope.legacy.unwrap_or(Revision::LATEST_LEGACY);
         connection.spoken = Spoken::Legacy(asked);
@@ -212,7 +212,7 @@ impl<'r> Program<'r> {
         self.end(connection).await;
     }
 
-    /// All that is looked at in a session.
+    /// All checks of a session.
     async fn session(&self, mut connection: Connection<'r>, greeting: serde_json::Value) {
         let asked = self.scope.legacy.unwrap_or(Revision::LATEST_LEGACY);
         handshake::look(&connection, &greeting, asked);
@@ -238,7 +238,7 @@ impl<'r> Program<'r> {
         methods::garbage(connection).await;
     }
 
-    /// Looks at what was on stdout, closes stdin, and sees whether the program ends.
+    /// Checks the output on stdout, closes stdin, and checks whether the program ends.
     async fn end(&self, connection: Connection<'r>) {
         let words = last_words(&connection).await;
         let Transport::Stdio(stdio) = connection.transport else {
@@ -246,7 +246,7 @@ impl<'r> Program<'r> {
         };
         if self.report.is_muted() {
             self.report.mute(false);
-            // Where it never answered, that is what is told.
+            // If it never answered, that is reported instead.
             if stdio.has_answered {
                 let how = stdio.how_gone().unwrap_or_default();
                 let said = format!("{how} after `{}`: the rest was not looked at", stdio.last);
@@ -287,7 +287,7 @@ impl<'r> Program<'r> {
     }
 }
 
-/// What is to be said of a first answer that took so long.
+/// The finding about a first answer that took this long.
 fn opening(took: Duration) -> Finding {
     let said = format!("first answer after {}", elapsed(took));
     if took > SLOW_START {
@@ -331,7 +331,7 @@ mod tests {
     use super::*;
     use crate::check::Severity;
 
-    /// A program that takes so long would make the test as slow.
+    /// A real program that takes this long would make the test just as slow.
     #[test]
     fn a_first_answer_after_five_seconds_is_slow() {
         let found = opening(SLOW_START + Duration::from_millis(10));

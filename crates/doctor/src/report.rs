@@ -12,25 +12,25 @@ use super::{
     finding::Finding,
 };
 
-/// What is known of the server so far.
+/// What is known about the server so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Subject {
-    /// As it was named.
+    /// The name that the user gave.
     pub(crate) name: String,
-    /// How it is reached, in words.
+    /// How it is reached, as text.
     pub(crate) transport: String,
-    /// The revisions it was spoken to in.
+    /// The revisions that were used with it.
     pub(crate) revisions: Vec<String>,
-    /// Who it says it is.
+    /// The name and version that it reports.
     pub(crate) title: Option<String>,
 }
 
-/// The findings of a run. A finding that was added stays in the report even if the run is cut
-/// short.
+/// The findings of a run. A finding stays in the report even if the run ends
+/// early.
 pub struct Report {
     started: Instant,
     secrets: Secrets,
-    /// Where messages are shown and recorded, if that was asked for.
+    /// Shows and records messages, if requested.
     pub(crate) wire: Wire,
     kept: RefCell<Kept>,
 }
@@ -43,7 +43,7 @@ struct Kept {
     is_muted: bool,
 }
 
-/// How many places a finding keeps; a server with ten thousand tools repeats its mistakes.
+/// How many places a finding keeps; a server with ten thousand tools may repeat its mistakes.
 const MAX_PLACES: usize = 1_000;
 
 impl Report {
@@ -63,7 +63,7 @@ impl Report {
         }
     }
 
-    /// Adds a finding. The same check with the same message is one finding, in several places.
+    /// Adds a finding. Findings of the same check with the same message become one, with several places.
     pub(crate) fn add(&self, finding: Finding) {
         let finding = self.masked(finding);
         let mut kept = self.kept.borrow_mut();
@@ -87,20 +87,20 @@ impl Report {
         }
     }
 
-    /// Adds that a check passed.
+    /// Adds a finding that a check passed.
     pub(crate) fn ok(&self, check: &'static Check, message: impl Into<String>) {
         self.add(Finding::ok(check, message));
     }
 
-    /// Adds that a check passed, unless it failed before.
+    /// Adds a finding that a check passed, unless it failed before.
     pub(crate) fn ok_unless_found(&self, check: &'static Check, message: impl Into<String>) {
         if !self.has(check) {
             self.ok(check, message);
         }
     }
 
-    /// Takes no findings until told otherwise: what was looked at is gone, and all that comes of
-    /// asking it is that it is gone.
+    /// Ignores findings while muted. This is for a server that has ended: further requests to it only
+    /// show again that it has ended.
     pub(crate) fn mute(&self, is_muted: bool) {
         self.kept.borrow_mut().is_muted = is_muted;
     }
@@ -109,7 +109,7 @@ impl Report {
         self.kept.borrow().is_muted
     }
 
-    /// Says what is looked at now, for a run that is cut short.
+    /// Records the current step, for a run that ends early.
     pub(crate) fn step(&self, step: impl Into<String>) {
         self.kept.borrow_mut().step = step.into();
     }
@@ -133,7 +133,7 @@ impl Report {
         failed.any(|it| std::ptr::eq(it.check, check))
     }
 
-    /// What was found, in the order of areas.
+    /// All findings, in the order of areas.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let mut findings = self.kept.borrow().findings.clone();
         findings.sort_by_key(|finding| finding.check.area);
@@ -146,7 +146,7 @@ impl Report {
         counted.count()
     }
 
-    /// The first thing that is wrong, in the order in which it was met: the others may come of it.
+    /// The first problem in the order of time: later ones may be caused by it.
     pub(crate) fn first(&self, severity: Severity) -> Option<Finding> {
         let kept = self.kept.borrow();
         let mut found = kept.findings.iter();
@@ -168,7 +168,7 @@ impl Report {
 
 #[cfg(test)]
 impl Report {
-    /// One that shows and records no messages.
+    /// A report that shows and records no messages.
     pub(crate) fn test() -> Self {
         let wire = Wire::open(false, None, Secrets::default()).expect("no file is opened");
         Self::new("test", Secrets::default(), wire)

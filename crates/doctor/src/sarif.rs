@@ -1,4 +1,4 @@
-//! The report in SARIF 2.1.0, which code scanning reads.
+//! The report in SARIF 2.1.0, the format of code scanning.
 
 use serde_json::{Value, json};
 

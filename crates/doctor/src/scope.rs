@@ -6,18 +6,18 @@ use turnbuckle_command_line::target::{EraName, Options};
 /// Whether tools are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tools {
-    /// Tools that say that they only read and need no argument are called.
+    /// Calls tools that declare that they only read and that need no argument.
     Call,
-    /// No tool is called.
+    /// Calls no tools.
     Leave,
 }
 
-/// What is to be looked at.
+/// What to examine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
-    /// Which modern revision is spoken, if one is.
+    /// The modern revision to examine, if any.
     pub(crate) modern: Option<Revision>,
-    /// Which revision a session is asked for, if one is.
+    /// The legacy revision to request for a session, if any.
     pub(crate) legacy: Option<Revision>,
     /// Whether tools that only read are called.
     pub(crate) is_calling: bool,

@@ -8,10 +8,10 @@ use super::{
     report::Report,
 };
 
-/// How many places of one finding are shown; `--json` has all.
+/// How many places of a finding are shown; `--json` shows all.
 const SHOWN_PLACES: usize = 4;
 
-/// Where the text of a line begins.
+/// The column at which the text of a line begins.
 const INDENT: usize = 20;
 
 /// The lines.
@@ -35,7 +35,7 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
     lines
 }
 
-/// The summary, in one line.
+/// The summary as one line.
 pub(crate) fn summary(report: &Report) -> String {
     let findings = report.findings();
     let mut ids: Vec<_> = findings.iter().map(|it| it.check.id).collect();
@@ -73,7 +73,7 @@ fn line(severity: Severity, area: Area, said: &str) -> String {
         Severity::Warning => ("warn", Style::Warn),
         Severity::Error => ("error", Style::Bad),
     };
-    // Padded before it is coloured: escape sequences have no width.
+    // Padded before it is coloured, because escape sequences have no width.
     format!(
         "{} {:<10}  {said}",
         style.out(&format!("{word:>7}")),

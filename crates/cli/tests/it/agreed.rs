@@ -1,11 +1,11 @@
-//! What servers ask that was not offered, what they want first, and results that break their schema:
-//! on the wire of a real process.
+//! Questions about capabilities that the client did not declare, calls that first need a visit, and results that
+//! violate their schema, all on the wire of a real process.
 
 use std::process::Output;
 
 use crate::program::{Place, stderr, stdout};
 
-/// A server in a script: each function answers one method.
+/// The common part of a scripted server: each function answers one method.
 pub(crate) const COMMON: &str = r#"
 import json, sys
 def say(message): print(json.dumps(dict(message, jsonrpc="2.0")), flush=True)
@@ -55,7 +55,7 @@ for asked in messages():
     assert_eq!(stdout(&output), "-32601\n", "{}", stderr(&output));
 }
 
-/// A call that is refused until the user has visited a page. The end of the visit is not reported.
+/// A call that is rejected until the user has visited a page. The end of the visit is not reported.
 pub(crate) const VISIT_FIRST: &str = r#"
 visited = False
 for asked in messages():
@@ -158,7 +158,7 @@ for asked in messages():
         said.contains("warning: the result of tool `t` breaks its output schema"),
         "{said}"
     );
-    // The server broke what it promised: the result is printed, and the command fails.
+    // The server violated its own schema: the result is printed, and the command fails.
     for words in [
         &["call", "t", "--json"][..],
         &["call", "t", "--json", "--output-schema", "error"],

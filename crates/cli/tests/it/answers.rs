@@ -1,4 +1,4 @@
-//! What a command prints and how it ends, for answers of every kind.
+//! The output and the exit code of commands, for answers of every kind.
 
 use std::io::{BufRead as _, BufReader};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::program::{HttpDemo, Place, stderr, stdout};
 
-/// A place where `lab` is a server that answers so.
+/// A place where `lab` is a server with these answers.
 fn scripted(answers: &Value) -> Place {
     let place = Place::new();
     place.write("answers.json", &answers.to_string());
@@ -30,7 +30,7 @@ fn a_result_is_printed_once() {
     let text = |text: &str| json!([{"type": "text", "text": text}]);
     for (content, wanted) in [
         (text("It is 12 degrees."), "It is 12 degrees.\n"),
-        // A program gets the text as it was sent.
+        // A program gets the text exactly as it was sent.
         (text(r#"{"degrees":12}"#), "{\"degrees\":12}\n"),
         (json!([]), "{\n  \"degrees\": 12\n}\n"),
     ] {
@@ -61,7 +61,7 @@ fn an_error_is_told_with_its_code_and_its_data() {
         let printed: Value = serde_json::from_str(&stdout(&output)).expect("it is one object");
         assert_eq!(printed, json!({ "error": error }));
     }
-    // What went wrong on this side has no code.
+    // An error on the client's side has no code.
     let output = place.run(&["call", "lab", "no-such-tool", "--json"]);
     let printed: Value = serde_json::from_str(&stdout(&output)).expect("it is one object");
     let message = printed["error"]["message"].as_str().expect("it has one");
@@ -132,7 +132,7 @@ fn one_tool_is_shown_whole_with_an_example_that_works() {
             assert!(shown.contains(wanted), "{wanted}: {shown}");
         }
     }
-    // Each tool that has no arguments and never fails has an example that can be run unchanged.
+    // Each tool without arguments, if it never fails, has an example that can be run unchanged.
     for tool in ["echo", "add", "weather", "order"] {
         let shown = stdout(&place.run(&["list", "lab", tool]));
         let line = shown.lines().last().expect("it has an example").trim();
@@ -191,7 +191,7 @@ fn what_a_server_logs_is_shown_in_every_era() {
 #[test]
 fn watching_ends_with_its_time() {
     let place = Place::with_lab();
-    // On a busy machine the time may be over before it watches: then with more of it.
+    // On a busy machine the time may run out before the watch starts; then a longer time is tried.
     let mut outputs = ["0.2", "2", "20"]
         .into_iter()
         .map(|seconds| place.run(&["watch", "lab", "--timeout", seconds]));
@@ -222,7 +222,7 @@ fn the_first_error_of_many_calls_is_told_as_it_came() {
     assert!(stderr(&output).contains("(code -32002)"), "{output:?}");
 }
 
-/// Logs a line of every level during a call, whatever was asked for.
+/// Sends a log message of every level during a call, whatever level was requested.
 const LOGS_ALL: &str = r#"
 import json, sys
 for line in sys.stdin:
@@ -263,7 +263,7 @@ fn lines_below_the_level_are_not_shown_even_if_a_server_sends_them() {
     }
 }
 
-/// A server at a URL that knows a task only in the session that it began in, as some SDKs do.
+/// A server at a URL that only knows a task in the session that started it, as some SDKs do.
 const TASKS_OF_SESSIONS: &str = r#"
 import json, sys, uuid
 from http.server import BaseHTTPRequestHandler, HTTPServer

@@ -1,4 +1,4 @@
-//! Mistakes in arguments and options are named before anything is called.
+//! Mistakes in arguments and options are reported before anything is called.
 
 use crate::program::{HttpDemo, Place, stderr, stdout};
 
@@ -79,7 +79,7 @@ fn mistakes_are_named_and_nothing_is_called() {
     }
 }
 
-/// A parameter of the query may be left out.
+/// A variable of the query may be left out.
 #[test]
 fn a_template_can_be_read_without_its_query() {
     let place = Place::with_lab();
@@ -115,7 +115,7 @@ fn files_and_options_that_are_wrong_are_explained() {
     assert_eq!(said.matches("error:").count(), 1, "{said}");
 }
 
-/// A name that is like no other is the server's to judge: its schema allows it.
+/// A name that is not similar to any other is sent to the server, because the schema allows it.
 #[test]
 fn what_is_like_nothing_is_sent_with_a_warning() {
     let place = Place::with_lab();
@@ -135,7 +135,7 @@ fn what_is_like_nothing_is_sent_with_a_warning() {
     assert_eq!(place.run(&words).status.code(), Some(0));
 }
 
-/// Without a schema that forbids it, a misspelt argument is sent with a warning.
+/// Unless the schema forbids it, a misspelled argument is sent with a warning.
 #[test]
 fn a_misspelt_argument_without_a_schema_is_a_warning_only() {
     let place = Place::with_lab();
@@ -162,7 +162,7 @@ fn a_misspelt_argument_without_a_schema_is_a_warning_only() {
     }
 }
 
-/// Wherever `-` is written, the words change the object from stdin.
+/// The words change the object from stdin, wherever `-` is written.
 #[test]
 fn stdin_is_read_before_the_words() {
     let place = Place::with_lab();

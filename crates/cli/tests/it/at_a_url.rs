@@ -54,12 +54,12 @@ fn the_wire_has_heads_and_no_secrets() {
         assert!(heads.iter().any(|head| head["status"] == 200), "{wire}");
         let messages = lines.iter().filter(|line| line.get("message").is_some());
         assert!(messages.count() >= 4, "{wire}");
-        // The result is what it is: only what is shown beside it is masked.
+        // The result is printed unchanged; only messages shown beside it are masked.
         assert_eq!(stdout(&output), "this is hunter2-secret\n");
     }
 }
 
-/// A client over stdio reaches a server at a URL through `record`, and what it heard is replayed.
+/// A client over stdio reaches a server at a URL through `record`, and the recording can be replayed.
 #[test]
 fn any_server_is_recorded_and_replayed() {
     let (place, demo) = (Place::new(), HttpDemo::start());
@@ -124,8 +124,8 @@ fn an_old_server_with_a_stream_of_events_is_recorded() {
     }
 }
 
-/// A server that hangs up in the middle of a call, and says where it was, is asked again until it has
-/// the answer.
+/// If a server closes the connection in the middle of a call, after an event id, the stream is requested again until
+/// the answer arrives.
 #[test]
 fn a_stream_that_breaks_is_gone_on_with() {
     let place = Place::new();
@@ -139,9 +139,9 @@ fn a_stream_that_breaks_is_gone_on_with() {
     assert!(place.read("session").contains("it took a while"));
 }
 
-/// A server that names its streams but keeps none of them: the stream without a request is
-/// reopened, a request without an answer fails after a while, and a batch or a cancellation blocks
-/// nothing.
+/// A server that sends event ids but keeps no events: the stream without a request is
+/// reopened, a request without an answer fails after a while, and a batch or a cancellation does not block
+/// other messages.
 #[test]
 fn streams_that_are_not_kept_do_not_block_the_client() {
     let place = Place::new();
@@ -192,7 +192,7 @@ fn streams_that_are_not_kept_do_not_block_the_client() {
     assert!(heard > 1, "a stream that is not kept is asked for again");
 }
 
-/// Questions in the middle of a call pass in both eras, and replays go on from where a server paused.
+/// Questions in the middle of a call are relayed in both eras, and replays continue from where a server paused.
 #[test]
 fn questions_are_recorded_and_replayed() {
     let (place, demo) = (Place::new(), HttpDemo::start());
@@ -221,7 +221,7 @@ fn questions_are_recorded_and_replayed() {
             "{revision}: {replayed:?}"
         );
     }
-    // The last recording is modern: its retry carries a state that only its own server opens.
+    // The last recording is modern: its retry carries a state that only the server that sealed it accepts.
     let against = place.run(&["replay", &file, "--against", &demo.url]);
     assert_eq!(against.status.code(), Some(0), "{against:?}");
 }
@@ -251,7 +251,7 @@ fn differences_are_shown_where_they_are() {
     assert_eq!(place.run(&ignored).status.code(), Some(0));
 }
 
-/// What passes through is what was written, to the byte, and what is lost is said.
+/// Messages are passed on unchanged, byte for byte, and errors are reported.
 #[test]
 fn a_recorder_answers_for_a_server_that_is_not_there() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Calls that go wrong, and the server that goes on.
+//! Calls that fail, after which the server continues.
 
 use serde_json::json;
 
@@ -20,7 +20,7 @@ fn a_panic_ends_its_call_and_nothing_else() {
     assert_eq!(echoed["result"]["content"][0]["text"], "still here");
     let ended = demo.finish();
     assert!(ended.status.success(), "{}", ended.status);
-    // The number that the peer got leads to the story in the log.
+    // The number in the message identifies the error in the log.
     let number = message.rsplit(' ').next().expect("it ends with the number");
     let story = ended
         .stderr

@@ -89,12 +89,12 @@ fn without_a_terminal_a_tool_is_not_called() {
         assert_eq!(result["isError"], true, "{allowed:?}: {result}");
         let said = result["result"]["content"][0]["text"].as_str().unwrap();
         assert!(said.contains("no user interface to ask"), "{said}");
-        // The model is told, and goes on.
+        // The model is told about it, and continues.
         assert_eq!(output.status.code(), Some(0), "{output:?}");
     }
 }
 
-/// A server that asks the model is refused if no user sees the question, and answered if it is
+/// A server's sampling request is refused if no user can see it, and answered if it is
 /// allowed.
 #[test]
 fn sampling_needs_consent_too() {
@@ -136,7 +136,7 @@ fn a_prompt_that_is_too_long_is_refused_and_not_cut() {
     );
 }
 
-/// A server that is named is used as its file has it, and not only started as it says.
+/// A named server gets all settings in its file, not only those for starting it.
 #[test]
 fn a_named_server_has_everything_that_its_file_says() {
     let place = Place::with_lab();
@@ -228,7 +228,7 @@ fn without_a_model_it_says_how_to_get_one() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
-/// A fake API that takes one request and gives one answer. It returns the request.
+/// A fake API that accepts one request and sends one answer. It returns the request.
 pub(crate) fn api(
     status: &'static str,
     kind: &'static str,
@@ -308,8 +308,8 @@ fn a_model_behind_an_api_is_streamed_and_gets_only_its_own_key() {
     assert!(names.contains(&&json!("add")), "{names:?}");
 }
 
-/// A key that is piped in goes to the keyring, which is real here, and from there to the API that it is
-/// for, and to no other.
+/// A key from stdin is stored in the keyring, which is a real one here, and is only sent to the API that it is
+/// for.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_keyring_keeps_the_key_of_a_model() {

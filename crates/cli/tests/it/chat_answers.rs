@@ -1,4 +1,4 @@
-//! Answers of models that are not whole, and APIs that say something else than their format.
+//! Incomplete answers of models, and answers of APIs that do not follow their format.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ fn an_answer_that_is_not_whole_is_not_taken_for_one() {
         assert_eq!(told.is_empty(), said.is_empty(), "{reason}: {told}");
         assert!(told.contains(said), "{reason}: {told}");
     }
-    // A program reads it in the event.
+    // A program gets it in the event.
     let output = ask("text/event-stream", stream("part", "length"), &["--json"]);
     let end = of_kind(&events(&output), "end")[0].clone();
     assert_eq!(end["stopReason"], "maxTokens");

@@ -1,5 +1,5 @@
-//! The servers of `turnbuckle chat`: what they are given, what they are told, and what is said of those
-//! that are not there.
+//! The servers of `turnbuckle chat`: their environment, the errors that they get, and the messages about servers
+//! that are not ready.
 
 use serde_json::{Value, json};
 
@@ -8,11 +8,11 @@ use crate::{
     program::{Place, stderr, stdout},
 };
 
-/// A server of the tests of the host, which can be told to misbehave.
+/// A server from the tests of the host, with options to misbehave.
 pub(crate) const MISBEHAVING: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../host/tests/it/server.py");
 
-/// A key in the environment is for the model. A server has it only if its entry sets it.
+/// A key in the environment is for the model. A server only gets it if its entry sets it.
 #[test]
 fn servers_do_not_inherit_the_keys_of_models() {
     let place = Place::new();
@@ -48,14 +48,14 @@ fn servers_do_not_inherit_the_keys_of_models() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let plain = place.read("plain");
     assert!(!plain.contains("sk-secret"), "{plain}");
-    // Everything else is inherited.
+    // All other variables are inherited.
     assert!(plain.contains("\"GREETING\": \"hello\""), "{plain}");
     let given: Value = serde_json::from_str(&place.read("given")).expect("it is JSON");
     assert_eq!(given["OPENAI_API_KEY"], "sk-secret");
     assert_eq!(given["ANTHROPIC_API_KEY"], Value::Null);
 }
 
-/// One that does not start and one that a project's file names, which no user can agree to.
+/// A server that does not start, and one of a project's file that no user can trust.
 #[test]
 fn servers_that_are_not_there_are_named_with_the_reason() {
     let place = Place::new();
@@ -133,7 +133,7 @@ fn a_root_is_shared_if_that_is_allowed() {
     }
 }
 
-/// The model may call a tool again whose server has died too often to be started once more.
+/// The model may call a tool whose server has failed too often to be restarted now.
 #[test]
 fn a_model_is_told_that_a_server_rests() {
     let place = Place::new();
@@ -164,7 +164,7 @@ fn a_model_is_told_that_a_server_rests() {
     );
 }
 
-/// The hint for a project's file that was not agreed to names an option that there is.
+/// The hint for a project's file that is not trusted names an option that exists.
 #[test]
 fn a_server_of_a_project_is_used_once_the_user_has_agreed() {
     let place = Place::new();
@@ -181,8 +181,8 @@ fn a_server_of_a_project_is_used_once_the_user_has_agreed() {
     assert_eq!(stdout(&output), "done\n", "{output:?}");
 }
 
-/// A chat with the misbehaving server, which asks the model with these parameters. It returns what the
-/// server was answered.
+/// Runs a chat with the misbehaving server, which sends this sampling request. Returns the answers that the
+/// server got.
 fn sampled(params: &Value, turns: &str, words: &[&str]) -> Vec<Value> {
     let place = Place::new();
     let call = json!({"calls": [{"name": "sample", "arguments": {"params": params}}]});
@@ -218,7 +218,7 @@ fn a_server_is_told_why_its_sampling_request_is_refused() {
     let said = told[0]["message"].as_str().unwrap();
     assert!(said.contains("result for `1`"), "{said}");
 
-    // The model answers 20 requests in a minute; with the next one the script comes to its end.
+    // The model answers 20 requests in a minute; the script ends with the next one.
     let turns = "{\"text\": \"fine\"}\n{\"calls\": [{\"name\": \"sample\"}]}\n".repeat(20);
     let told = sampled(
         &json!({}),
@@ -232,7 +232,7 @@ fn a_server_is_told_why_its_sampling_request_is_refused() {
     assert!(said.contains("try again in"), "{said}");
 }
 
-/// A tool that cannot be read is missing, and the user is told.
+/// A tool that cannot be parsed is left out, and the user is told.
 #[test]
 fn tools_that_cannot_be_read_are_named() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! What the binary says to people.
+//! Messages of the binary to people.
 
 use std::process::{Command, Output};
 

@@ -10,10 +10,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// How long anything may take: far more than it needs, even on a busy machine.
+/// How long any step may take: far more than it needs, even on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How many lines may wait to be looked at: more than any of these tests makes.
+/// How many unread lines are kept: more than any of these tests produces.
 const WAITING_LINES: usize = 10_000;
 
 /// A running demo server.
@@ -24,10 +24,10 @@ pub(crate) struct Demo {
     stderr: Option<JoinHandle<String>>,
 }
 
-/// What a demo server left behind.
+/// What remained when a demo server ended.
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
-    /// Messages on stdout that were not looked at before.
+    /// Messages on stdout that were not read before.
     pub(crate) messages: Vec<Value>,
     pub(crate) stderr: String,
 }
@@ -63,7 +63,7 @@ impl Demo {
         }
     }
 
-    /// A server whose legacy session is open.
+    /// Starts a server and opens a legacy session.
     pub(crate) fn initialized() -> Self {
         let mut demo = Self::start();
         demo.request("initialize", &initialize("2025-11-25"));
@@ -88,7 +88,7 @@ impl Demo {
         stdin.write_all(text.as_bytes()).expect("the server reads");
     }
 
-    /// The next message, whatever it is.
+    /// The next message, of any kind.
     pub(crate) fn receive(&mut self) -> Value {
         let line = self
             .lines
@@ -97,7 +97,7 @@ impl Demo {
         parse(&line)
     }
 
-    /// Sends a request, and gives the next message, which has to be its response.
+    /// Sends a request, and returns the next message, which must be its response.
     pub(crate) fn request(&mut self, method: &str, params: &Value) -> Value {
         self.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }));
         let response = self.receive();
@@ -141,7 +141,7 @@ impl Demo {
 
 impl Drop for Demo {
     fn drop(&mut self) {
-        // A test that failed leaves no process behind; errors for one that has ended already are
+        // If a test fails, no process remains; errors for a process that has already ended are
         // ignored.
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,4 +1,4 @@
-//! The files of `examples/deploy` name options that there are.
+//! The files of `examples/deploy` only use options that exist.
 
 use std::{fs, path::Path};
 
@@ -17,7 +17,7 @@ fn yaml_options(text: &str) -> Vec<&str> {
     items.filter(|item| item.starts_with("--")).collect()
 }
 
-/// The options of the command of a unit of systemd.
+/// The options in the command of a systemd unit.
 fn unit_options(text: &str) -> Vec<&str> {
     let line = text
         .lines()
@@ -31,7 +31,7 @@ fn options_of_the_deployment_files_are_understood() {
     let place = Place::new();
     place.write("turnbuckle.toml", &read("turnbuckle.toml"));
     let (compose, kubernetes) = (read("compose.yaml"), read("kubernetes.yaml"));
-    // systemd puts the name of the instance in: the port.
+    // systemd replaces `%i` by the name of the instance, which is the port.
     let unit = read("turnbuckle@.service").replace("%i", "7250");
     let all = [
         yaml_options(&compose),

@@ -33,7 +33,7 @@ fn a_server_is_like_itself() {
     assert_eq!(stdout(&output), "0 breaking, 0 compatible, 0 wording\n");
 }
 
-/// A header goes to the side that is at a URL; if there is no URL, it is a mistake.
+/// A header is sent to the side that is at a URL; if neither side is, it is an error.
 #[test]
 fn headers_go_to_the_side_that_takes_some() {
     let (place, demo) = (Place::with_lab(), HttpDemo::start());
@@ -99,7 +99,7 @@ fn what_changed_is_told_by_what_it_means() {
         "what": "its type changes from \"integer\" to \"string\"",
     });
     assert_eq!(json["changes"][0], first);
-    // Additions break no client.
+    // New tools break no client.
     let back = place.run(&["diff", &old, &old]);
     assert_eq!(back.status.code(), Some(0));
 }

@@ -1,5 +1,5 @@
-//! `turnbuckle doctor` on servers that are broken on purpose, each a real process, over real pipes and
-//! sockets; and on servers that are not.
+//! `turnbuckle doctor` on servers that are broken on purpose and on servers that are not, each a real process,
+//! over real pipes and sockets.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_turnbuckle");
 
-/// What came of a run.
+/// The result of a run.
 struct Diagnosis {
     code: i32,
     report: Value,
@@ -50,7 +50,7 @@ fn broken_within(seconds: &str, name: &str, options: &[&str]) -> Diagnosis {
     doctor(&words)
 }
 
-/// Far more time than is needed, on a busy machine.
+/// A broken server over stdio, with far more time than is needed, even on a busy machine.
 fn broken(name: &str) -> Diagnosis {
     broken_within("60", name, &[])
 }
@@ -65,7 +65,7 @@ impl Diagnosis {
         self.report["findings"].as_array().into_iter().flatten()
     }
 
-    /// The ids of what is wrong, sorted: errors and warnings.
+    /// The sorted ids of findings with this severity.
     fn wrong(&self, severity: &str) -> Vec<&str> {
         let mut ids: Vec<&str> = self
             .findings()
@@ -85,7 +85,7 @@ impl Diagnosis {
         found.unwrap_or_else(|| panic!("no `{id}` in {:#}", self.report))
     }
 
-    /// These are the errors, all of them, and no others.
+    /// Asserts that exactly these errors were found.
     #[track_caller]
     fn errors_are(&self, code: i32, ids: &[&str]) {
         assert_eq!(self.wrong("error"), ids, "{:#}", self.report);
@@ -108,7 +108,7 @@ impl Diagnosis {
     }
 }
 
-/// A server at a port of its own, ended with the test.
+/// A server at its own port, ended with the test.
 pub(crate) struct Site {
     process: Child,
     pub(crate) port: u16,
@@ -125,7 +125,7 @@ impl Site {
             .expect("the server starts");
         let stdout = process.stdout.take().expect("stdout is piped");
         let mut stdout = BufReader::new(stdout);
-        // Its port, or its URL, perhaps after other words.
+        // Its output is its port or its URL, perhaps after other words.
         let port = loop {
             let mut line = String::new();
             let count = stdout.read_line(&mut line).expect("it says where it is");
@@ -166,7 +166,7 @@ impl Drop for Site {
     }
 }
 
-/// The demo server at a port of its own.
+/// The demo server at its own port.
 fn demo() -> Site {
     let mut process = Command::new(BINARY)
         .args(["serve", "--listen", "127.0.0.1:0"])
@@ -181,7 +181,7 @@ fn demo() -> Site {
         let count = stderr.read_line(&mut line).expect("it says where it is");
         assert!(count > 0, "the demo server ended");
     }
-    // Its other words go nowhere, but it must be able to say them.
+    // The rest of its output is not used, but must be read so that the program does not block.
     std::thread::spawn(move || {
         let mut rest = String::new();
         let _ = stderr.read_to_string(&mut rest);

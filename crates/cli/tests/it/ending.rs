@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::demo::{Demo, modern};
 
-/// What "promptly" means here: less than any client waits before it sends SIGTERM (2 s).
+/// The meaning of "prompt" here: less than any client waits before it sends SIGTERM (2 s).
 const PROMPTLY: Duration = Duration::from_millis(1500);
 
 fn call(id: u64, tool: &str, arguments: &Value) -> Value {
@@ -14,7 +14,7 @@ fn call(id: u64, tool: &str, arguments: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
-/// As in `printf … | turnbuckle serve --stdio`.
+/// Input as from `printf … | turnbuckle serve --stdio`.
 #[test]
 fn piped_requests_are_answered_before_the_end() {
     let mut demo = Demo::start();
@@ -58,7 +58,7 @@ fn the_end_of_an_idle_session_is_prompt() {
     assert_eq!(ended.stderr, "");
 }
 
-/// What stays open until the client goes must not keep the server from going.
+/// A subscription stays open until the client leaves, and must not keep the server from ending.
 #[test]
 fn an_open_subscription_does_not_hold_up_the_end() {
     let mut demo = Demo::start();
@@ -75,7 +75,7 @@ fn an_open_subscription_does_not_hold_up_the_end() {
     assert!(start.elapsed() < PROMPTLY, "it took {:?}", start.elapsed());
 }
 
-/// A client that cancels a call and leaves does not wait for it.
+/// A client that cancels a call and leaves does not wait for the call.
 #[test]
 fn a_cancelled_call_does_not_hold_up_the_end() {
     let mut demo = Demo::start();
@@ -92,7 +92,7 @@ fn a_cancelled_call_does_not_hold_up_the_end() {
     assert!(ended.messages.is_empty(), "{:?}", ended.messages);
 }
 
-/// Also as the first process of a container, for which SIGTERM does nothing unless it is handled.
+/// This also holds for the first process of a container, which ignores SIGTERM unless it handles it.
 #[cfg(unix)]
 #[test]
 fn sigterm_ends_it_in_order_whatever_runs() {

@@ -1,4 +1,4 @@
-//! Calls that are cut short: by Ctrl-C, by a time limit.
+//! Calls that end early, by Ctrl-C or by a time limit.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},
@@ -8,10 +8,10 @@ use std::{
 
 use crate::program::{BINARY, HttpDemo, Place, eventually, stderr};
 
-/// What an interruption may take: two seconds, and what a busy machine adds.
+/// How long an interruption may take: two seconds, and some time for a busy machine.
 const AT_MOST: Duration = Duration::from_millis(2_800);
 
-/// Calls `count`, interrupts it when it is under way, and gives all of stderr, the exit code and the
+/// Calls `count` and interrupts it while it runs. Returns all of stderr, the exit code and the
 /// time that it took to end.
 fn interrupted(place: &Place, words: &[&str]) -> (String, Option<i32>, Duration) {
     let mut child = place
@@ -69,7 +69,7 @@ fn ctrl_c_ends_a_call_at_a_url() {
     }
 }
 
-/// A server that ends neither with its input nor when it is asked to is killed, all of it.
+/// A server that ends neither with its input nor at SIGTERM is killed, with all its processes.
 #[test]
 fn a_stubborn_server_does_not_become_an_orphan() {
     let place = Place::new();
@@ -92,7 +92,7 @@ fn a_stubborn_server_does_not_become_an_orphan() {
 fn a_time_limit_holds_whatever_the_server_does() {
     let place = Place::with_lab();
     for words in [
-        // Reports progress all the time, which renews what a client waits.
+        // Reports progress all the time, which extends the deadline of a client.
         &[
             "call",
             "lab",
@@ -123,7 +123,7 @@ fn a_time_limit_holds_whatever_the_server_does() {
             "--era",
             "legacy",
         ],
-        // Never says anything.
+        // Never sends anything.
         &["list", "--timeout", "1", "--", "sleep", "3600"],
     ] {
         let start = Instant::now();
@@ -142,7 +142,7 @@ fn a_time_limit_holds_whatever_the_server_does() {
 #[test]
 fn a_task_that_takes_too_long_is_cancelled() {
     let place = Place::with_lab();
-    // On a busy machine the time may be over before there is a task: then with more of it.
+    // On a busy machine the time may run out before there is a task; then a longer time is tried.
     for seconds in ["1", "5", "25"] {
         let words = [
             "call",

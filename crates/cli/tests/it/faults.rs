@@ -1,4 +1,4 @@
-//! What can happen to processes: they are stopped, killed at any moment, and have few descriptors or little
+//! Faults of processes: they are stopped, killed at any moment, or have few file descriptors or little
 //! memory.
 
 #![cfg(target_os = "linux")]
@@ -19,16 +19,16 @@ use crate::{
     up::{Gateway, noted},
 };
 
-/// What a gateway may take while large requests come and are not read: as much as a server.
+/// How much memory a gateway may take while it gets large requests whose answers are not read: as much as a server.
 const CEILING: u64 = 256 * 1024 * 1024;
 
-/// The longest time before a process is killed, on a machine that is so busy that a call takes longer.
+/// The longest time before a process is killed, for machines that are so busy that a call takes longer.
 const LONGEST_MOMENT: Duration = Duration::from_secs(5);
 
-/// How often a process is killed. A server that fails once more is left alone for a minute.
+/// How often a process is killed. A server that fails once more is not restarted for a minute.
 const KILLS: usize = 4;
 
-/// Two servers, of which the first leaves its process id behind in `first`.
+/// Two servers. The first writes its process id to the file `first` when it starts.
 fn two_servers(place: &Place) {
     let first = noted(place, "first");
     let second = format!(r#"{{"command":"{BINARY}","args":["serve","--stdio"]}}"#);
@@ -46,21 +46,21 @@ fn started(place: &Place) -> Gateway {
     gateway
 }
 
-/// The process of the first server that was started last.
+/// The newest process of the first server.
 fn last_process(place: &Place) -> u32 {
     let all = place.read("first");
     let last = all.lines().last().expect("it was started");
     last.parse().expect("the id of a process")
 }
 
-/// Random moments from a seed. `FAULTS_SEED` chooses the seed of a run again.
+/// Random moments from a seed. `FAULTS_SEED` repeats a run with its seed.
 struct Moments {
     state: u64,
     longest: Duration,
 }
 
 impl Moments {
-    /// Moments before, within and shortly after a call that takes this long.
+    /// Moments before, during and shortly after a call that takes this long.
     fn of_a_call(call: Duration) -> Self {
         let chosen = std::env::var("FAULTS_SEED").ok();
         let seed = chosen
@@ -77,7 +77,7 @@ impl Moments {
         }
     }
 
-    /// The moments of a call that is measured first.
+    /// Measures a call, and returns moments for it.
     fn of(call: impl FnOnce()) -> Self {
         let start = Instant::now();
         call();
@@ -166,7 +166,7 @@ fn a_server_that_is_killed_at_any_moment_costs_one_call_at_most() {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary runs");
-        // Before the call, in the middle, or after it. Each is right.
+        // Before, during or after the call: every moment is allowed.
         moments.wait();
         send(Signal::KILL, process);
         let killed = Instant::now();
@@ -180,7 +180,7 @@ fn a_server_that_is_killed_at_any_moment_costs_one_call_at_most() {
         eventually("it is started again", || {
             (last_process(&place) != process).then_some(())
         });
-        // The call that was in flight is the only one that may be lost.
+        // Only the call that was in flight may be lost.
         let output = place.run(&["call", &gateway.url, "first__echo", "text=hi"]);
         assert_eq!(stdout(&output), "hi\n", "{}", stderr(&output));
         longest = longest.max(killed.elapsed());
@@ -223,7 +223,7 @@ fn a_gateway_that_is_killed_at_any_moment_leaves_a_clear_error_and_no_process() 
 
 fn has_ended(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat"));
-    // One that has ended and was not waited for is a process no longer.
+    // A process that has ended but was not reaped counts as ended.
     stat.map_or(true, |stat| stat.contains(") Z "))
 }
 
@@ -321,7 +321,7 @@ fn a_command_with_few_descriptors_works_or_says_what_it_lacks() {
     assert!(failed > 0 && worked > 0, "{failed} failed, {worked} worked");
 }
 
-/// Connections with this at their beginning, which are not read.
+/// Opens connections and sends this text on each, without reading from them.
 fn connections(gateway: &Gateway, count: usize, start: &[u8]) -> Vec<TcpStream> {
     let host = gateway.url.trim_start_matches("http://");
     let host = host.trim_end_matches("/mcp");

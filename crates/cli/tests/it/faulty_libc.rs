@@ -1,5 +1,5 @@
-//! Names that are never resolved, and a time of day that jumps: by a library that is loaded before that of the
-//! system.
+//! Names that are never resolved, and a time of day that jumps, by means of a library that is loaded before the
+//! system's.
 
 #![cfg(all(
     target_os = "linux",
@@ -20,7 +20,7 @@ use crate::{
     up::Gateway,
 };
 
-/// Builds the library. Says where it is.
+/// Builds the library. Returns its path.
 fn library(place: &Place) -> String {
     place.write("faulty_libc.rs", include_str!("preload/faulty_libc.rs"));
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
@@ -87,7 +87,7 @@ impl Watcher {
         Self { child, lines }
     }
 
-    /// Whether it prints a change of the resource now, or has printed one that was not looked at.
+    /// Whether it prints a change of the resource now, or has printed one that was not read yet.
     fn hears(&self) -> bool {
         let line = self.lines.recv_timeout(Duration::from_secs(1));
         line.is_ok_and(|line| line.contains("demo://ticks"))
@@ -120,7 +120,7 @@ fn a_clock_that_jumps_while_a_client_runs_ends_no_subscription() {
         let mut watcher = Watcher::start(command);
         for offset in [0, day, -day, 400 * day, 0] {
             place.write("offset", &offset.to_string());
-            // What was printed before the jump is no proof.
+            // Output from before the jump proves nothing.
             while watcher.lines.try_recv().is_ok() {}
             eventually("the watcher hears of a change", || {
                 let ticked = place.run(&["call", &demo.url, "tick"]);
@@ -172,7 +172,7 @@ fn a_clock_that_jumps_ends_no_session_and_no_server() {
         1,
         "it was not started again: {said}"
     );
-    // The jumps were real.
+    // Checks that the jumps really happened.
     let log = place.read("log");
     let times = log.lines().filter_map(|line| {
         let line: Value = serde_json::from_str(line).expect(line);

@@ -1,10 +1,10 @@
-//! What `--json` prints, to the byte: programs rely on it.
+//! The exact output of `--json`, which programs rely on.
 
 use std::{fs, path::PathBuf};
 
 use crate::program::{BINARY, Place, stdout};
 
-/// What is run, by the name of the file that has its output.
+/// The command lines, each with the name of the file that contains its expected output.
 const RUN: [(&str, &[&str], i32); 21] = [
     (
         "call-add-2024-11-05",

@@ -1,4 +1,4 @@
-//! The inspector as a real process, spoken to over real HTTP, with the demo server behind it.
+//! The inspector as a real process, with real HTTP requests, and with the demo server behind it.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// 20 s: a loaded machine, and not a hang.
+/// How long a step may take: enough for a busy machine, and less than a hang.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// An inspector with a server as `s1`.
@@ -20,20 +20,20 @@ pub(crate) struct Inspector {
 }
 
 impl Inspector {
-    /// One with the demo server.
+    /// Starts one with the demo server.
     fn start(options: &[&str]) -> Self {
         let binary = env!("CARGO_BIN_EXE_turnbuckle");
         Self::of(options, &[binary, "serve", "--stdio"])
     }
 
-    /// One with the server that this command is.
+    /// Starts one with the server of this command.
     fn of(options: &[&str], command: &[&str]) -> Self {
         let binary = env!("CARGO_BIN_EXE_turnbuckle");
         let words = [options, &["--"], command].concat();
         let mut process = Command::new(binary);
         process
             .env("PYTHONDONTWRITEBYTECODE", "1")
-            // The page lists the servers of config files, and those of this machine do not matter here.
+            // The page lists the servers of config files; those of this machine must not matter here.
             .env("HOME", env!("CARGO_TARGET_TMPDIR"))
             .env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"));
         let inspector = Self::begin(process, &words);
@@ -44,7 +44,7 @@ impl Inspector {
         inspector
     }
 
-    /// One that this command starts, before it has connected to anything.
+    /// Starts one with this command, before it has connected to anything.
     pub(crate) fn begin(mut command: Command, words: &[&str]) -> Self {
         let mut process = command
             .args(["inspect", "--no-open", "--port", "0"])
@@ -74,7 +74,7 @@ impl Inspector {
         }
     }
 
-    /// A whole answer: status, head and body.
+    /// Makes a request, and returns the whole answer: status, head and body.
     fn ask(
         &self,
         method: &str,
@@ -189,7 +189,7 @@ fn strangers_are_turned_away() {
         status(&[("host", &own), ("authorization", &key), foreign]),
         403
     );
-    // The page itself has no secret, and still is not for strangers.
+    // The page itself contains no secret, but is not served to other hosts.
     let (status, head, body) = inspector.ask("GET", "/", &[("host", &own)], "");
     assert_eq!(status, 200);
     let head = head.to_ascii_lowercase();
@@ -247,7 +247,7 @@ fn a_call_its_command_and_its_messages() {
 #[test]
 fn lists_are_read_once_and_told_with_the_state() {
     let inspector = Inspector::start(&[]);
-    // Asked for while it may still be read.
+    // Requested while the list may still be read.
     let asked = inspector.get("servers/s1/offer");
     let told = inspector.until("the state has the offer", |inspector| {
         let state = inspector.get("state");
@@ -274,7 +274,7 @@ fn lists_are_read_once_and_told_with_the_state() {
     assert_eq!(requests(&inspector), 8);
 }
 
-/// What was read while it changed is not kept: the next request gets the change.
+/// A list that changed while it was read is not kept: the next request gets the new list.
 #[test]
 fn a_list_that_changes_while_it_is_read_is_read_again() {
     let path = crate::doctor::script("faults");
@@ -342,7 +342,7 @@ fn servers_of_one_program_have_names_of_their_own() {
         .collect();
     let names: Vec<_> = added.iter().map(|server| &server["name"]).collect();
     assert_eq!(names, ["turnbuckle 2", "turnbuckle 3"]);
-    // Each is stopped by itself.
+    // Each can be stopped separately.
     let id = added[0]["id"].as_str().expect("it has an id");
     assert_eq!(inspector.api("DELETE", &format!("servers/{id}"), "").0, 200);
     let left = inspector.get("state");
@@ -365,7 +365,7 @@ fn a_call_that_is_cancelled_asks_nothing_any_more() {
     }
 }
 
-/// A server at a URL that went away is not shown as if it were there.
+/// A server at a URL that has gone away is not shown as connected.
 #[test]
 fn a_server_that_does_not_answer_is_told_of() {
     let demo = crate::program::HttpDemo::start();
@@ -392,7 +392,7 @@ fn a_server_that_does_not_answer_is_told_of() {
     });
 }
 
-/// What becomes of a connection that was replaced does not count for the one in its place.
+/// The end of a connection that was replaced does not affect the new one.
 #[test]
 fn a_server_that_is_connected_again_and_again_is_connected() {
     let demo = crate::program::HttpDemo::start();
@@ -411,7 +411,7 @@ fn a_server_that_is_connected_again_and_again_is_connected() {
             (status(inspector) == "open").then_some(())
         });
     }
-    // For longer than it takes until the end of a connection is noticed.
+    // Waits longer than it takes to notice the end of a connection.
     let since = Instant::now();
     while since.elapsed() < Duration::from_secs(1) {
         assert_eq!(status(&inspector), "open");

@@ -1,4 +1,4 @@
-//! The servers of an inspector: which of several is taken, and what their programs print.
+//! The servers of an inspector: which of several with the same name is used, and the output of their programs.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,12 @@ use crate::{
     program::{BINARY, Place},
 };
 
-/// An inspector with these words, in a place.
+/// An inspector with these arguments, in a place.
 fn inspect(place: &Place, words: &[&str]) -> Inspector {
     Inspector::begin(place.command(BINARY), words)
 }
 
-/// The server of this name, when it is in this state.
+/// Waits until the server with this name is in this state.
 fn server_in(inspector: &Inspector, name: &str, status: &str) -> Value {
     inspector.until(&format!("{name} is {status}"), |inspector| {
         let state = inspector.get("state");
@@ -32,7 +32,7 @@ fn a_broken_entry_does_not_hide_a_healthy_one() {
     std::fs::create_dir(place.path().join(".vscode")).expect("a folder can be made");
     let healthy = json!({"servers": {"lab": {"command": BINARY, "args": ["serve", "--stdio"]}}});
     place.write(".vscode/mcp.json", &healthy.to_string());
-    // Named or not, the one that can be started has the name.
+    // Whether or not it is named, the entry that can be started gets the name.
     for (words, status) in [(&["--trust", "lab"][..], "open"), (&["--trust"], "closed")] {
         let inspector = inspect(&place, words);
         let lab = server_in(&inspector, "lab", status);
@@ -62,7 +62,7 @@ fn more_servers_than_there_is_room_for_do_not_keep_it_from_starting() {
 #[test]
 fn what_a_program_prints_is_there_from_its_start_to_its_end() {
     let place = Place::new();
-    // It prints as programs do that are installed first, and does not answer.
+    // It prints like programs that are first installed, and does not answer.
     let line = "echo installing >&2; cat >/dev/null; echo bye >&2";
     let inspector = inspect(&place, &["--", "sh", "-c", line]);
     let lines = |server: &Value| server["stderr"].to_string();
@@ -86,7 +86,7 @@ fn what_a_program_printed_before_it_failed_is_kept_whole() {
     assert_eq!(printed.len() % 61, 0, "{server}");
     assert_eq!(printed[0], "line 1");
     assert_eq!(printed[60], "line 61");
-    // The next start begins with nothing.
+    // The next start begins without old output.
     inspector.post("servers/s1/connect", &json!({}));
     let again = server_in(&inspector, "sh", "failed");
     assert_eq!(

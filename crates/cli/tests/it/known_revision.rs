@@ -1,4 +1,4 @@
-//! A program that hangs on `server/discover` costs time once.
+//! A program that hangs on `server/discover` only costs time once.
 
 use crate::program::{Place, needs, stderr, stdout};
 

@@ -1,8 +1,8 @@
-//! Mistakes about where to listen, whom to accept and how to get there are explained.
+//! Mistakes in options for listening, accepted hosts and connecting are explained.
 
 use crate::program::{HttpDemo, Place, stderr};
 
-/// The command ends with this code and these last words.
+/// Asserts that the command ends with this code and this last line.
 #[track_caller]
 fn fails(words: &[&str], code: i32, wanted: &str) {
     let place = Place::new();

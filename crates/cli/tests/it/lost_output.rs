@@ -1,4 +1,4 @@
-//! What could not be written was not done.
+//! A command whose output could not be written has failed.
 
 #![cfg(target_os = "linux")]
 
@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use crate::program::{BINARY, Place, stderr};
 
-/// The exit code for what could not be written.
+/// The exit code for output that could not be written.
 const LOST: Option<i32> = Some(8);
 
 #[test]
@@ -45,7 +45,7 @@ fn a_reader_that_has_gone_is_told_by_the_exit_code_alone() {
     assert_eq!(stderr(&output), "", "it is what `| head -1` does");
 }
 
-/// `2>&1 | head -1` closes stderr; the exit codes stay those of the help.
+/// `2>&1 | head -1` closes stderr; the exit codes are still those of the help.
 #[test]
 fn a_closed_stderr_changes_no_exit_code() {
     let place = Place::with_lab();

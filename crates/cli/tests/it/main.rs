@@ -1,4 +1,4 @@
-//! The demo server as a real process.
+//! Tests of the `turnbuckle` binary as a real process.
 
 mod agreed;
 mod answers;

@@ -1,4 +1,4 @@
-//! The pages of the manual say what `--help` says.
+//! The pages of the manual agree with `--help`.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -15,7 +15,7 @@ fn pages(folder: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// `TURNBUCKLE_OVERWRITE=1` writes them again.
+/// `TURNBUCKLE_OVERWRITE=1` updates them.
 #[test]
 fn the_pages_of_the_repository_are_fresh() {
     let kept = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli"));
@@ -57,7 +57,7 @@ fn man_reads_the_pages() {
     assert_eq!(wrong.status.code(), Some(2));
 }
 
-/// Every command says what it is for, and every option of it too.
+/// Every command and every option has a description.
 #[test]
 fn everything_has_help() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! `turnbuckle new`. That what it writes builds and passes its test is seen where the files are examples.
+//! `turnbuckle new`. That its projects build and pass their tests is tested where the files are examples.
 
 use std::{fs, process::Command};
 
@@ -20,7 +20,7 @@ fn each_form_is_a_package_that_cargo_reads() {
         for file in ["Cargo.toml", "src/main.rs", "README.md", ".gitignore"] {
             assert!(folder.join(file).is_file(), "{file}");
         }
-        // Cargo finds the library in this checkout, with the features that the package names.
+        // Cargo finds the library in this checkout, with the features in the package.
         let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
         fs::copy(lock, folder.join("Cargo.lock")).unwrap();
         let read = Command::new(env!("CARGO"))
@@ -44,7 +44,7 @@ fn each_form_is_a_package_that_cargo_reads() {
     }
 }
 
-/// As after `cargo install`, or a copy of the program into a folder of `PATH`.
+/// Like after `cargo install`, or with a copy of the program in a folder of `PATH`.
 #[test]
 fn a_program_that_was_copied_uses_the_checkout_that_it_was_built_in() {
     let place = Place::new();
@@ -104,7 +104,7 @@ fn a_name_that_cargo_refuses_is_refused_before_anything_is_made() {
     assert!(!place.path().join("2fast").exists());
 }
 
-/// Without the server they end with code 3, "cannot connect"; a wrong command line would be code 2.
+/// Without a server these commands end with code 3, "cannot connect"; a wrong command line would be code 2.
 #[test]
 fn the_calls_that_it_proposes_are_command_lines_that_work() {
     // A port that was free a moment ago.

@@ -1,10 +1,10 @@
-//! How each revision is greeted.
+//! How the server answers the first request of each revision.
 
 use serde_json::{Value, json};
 
 use crate::demo::{Demo, initialize, modern};
 
-/// The result of `initialize`, for a client that asks for this revision.
+/// The result of `initialize` for a client that requests this revision.
 fn greeted(revision: &str) -> Value {
     let mut demo = Demo::start();
     let mut response = demo.request("initialize", &initialize(revision));
@@ -101,8 +101,8 @@ fn the_words_of_2024_11_05() {
     );
 }
 
-/// lifecycle: a server that does not support the version asked for answers with its latest; one
-/// that has no handshake cannot be it.
+/// lifecycle: a server that does not support the requested version answers with its latest; this cannot be a version
+/// without a handshake.
 #[test]
 fn any_other_revision_is_offered_the_newest_with_a_handshake() {
     for revision in ["2026-07-28", "1999-12-31", "soon"] {
@@ -141,7 +141,7 @@ fn discovery_without_a_handshake() {
     assert!(demo.finish().status.success());
 }
 
-/// versioning: an unknown version is an error that names those supported.
+/// versioning: an unknown version is an error that lists the supported versions.
 #[test]
 fn a_modern_request_of_an_unknown_revision_is_told_which_there_are() {
     let mut demo = Demo::start();

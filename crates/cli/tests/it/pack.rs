@@ -1,8 +1,8 @@
-//! `turnbuckle pack`: what is in the files, and that the server in a bundle runs.
+//! `turnbuckle pack`: the content of the files, and that the server in a bundle runs.
 //!
-//! The files are checked by what their formats publish. The package `@anthropic-ai/mcpb` checks manifests. The
-//! registry publishes its JSON Schema on the web alone; it is taken from a package that carries it, `skillsaw`,
-//! because tests depend on packages with a pinned version, and this repository has no files of others.
+//! The files are checked against what their formats publish. The package `@anthropic-ai/mcpb` checks manifests. The
+//! registry only publishes its JSON Schema on the web; it is taken from a package that contains it, `skillsaw`,
+//! because tests depend on packages with a pinned version, and this repository contains no files of others.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
@@ -66,7 +66,7 @@ fn a_bundle_has_the_program_and_says_what_it_offers() {
     let tools = manifest["tools"].as_array().unwrap();
     assert!(tools.iter().any(|tool| tool["name"] == "echo"), "{tools:?}");
 
-    // The program in the bundle may be run, and is the server.
+    // The program in the bundle is executable, and is the server.
     let program = place.file("unpacked/server/greeter");
     let listed = place.run(&["list", "--json", "--", &program]);
     assert!(listed.status.success(), "{}", stderr(&listed));
@@ -136,7 +136,7 @@ fn what_is_missing_is_named_before_anything_is_written() {
     assert_eq!(bundles.count(), 0);
 }
 
-/// The program of `turnbuckle new`, as it is written.
+/// The program of `turnbuckle new`, unchanged.
 #[test]
 fn the_server_of_a_template_is_packed_without_more_words() {
     let place = Place::new();
@@ -188,7 +188,7 @@ fn the_rules_of_the_registry_are_told() {
     assert!(stderr(&output).contains("has 150 characters; the registry allows 100"));
 }
 
-/// The JSON Schema of the registry, from the folder that `./scripts/test schema` unpacks a package to.
+/// Uses the JSON Schema of the registry, from the folder into which `./scripts/test schema` unpacks a package.
 #[test]
 fn the_entry_fits_the_schema_of_the_registry() {
     let file = std::env::var_os("TURNBUCKLE_REGISTRY_SCHEMA")
@@ -210,7 +210,7 @@ fn the_entry_fits_the_schema_of_the_registry() {
         let output = place.run(&[&words[..], &url, more, &["--", "./greeter"]].concat());
         assert!(output.status.success(), "{}", stderr(&output));
         let mut entry: Value = serde_json::from_str(&place.read("server.json")).unwrap();
-        // The entry names the very schema that it is checked with.
+        // The entry names the schema that it is checked with.
         assert_eq!(entry["$schema"], schema["$id"]);
         let schema = Schema::compile_with(&schema, settings).unwrap();
         assert_eq!(
@@ -218,7 +218,7 @@ fn the_entry_fits_the_schema_of_the_registry() {
             Ok(())
         );
 
-        // It finds what is wrong.
+        // The schema rejects wrong entries.
         for (pointer, wrong) in [
             ("/name", json!("greeter")),
             ("/description", json!("x".repeat(101))),
@@ -233,7 +233,7 @@ fn the_entry_fits_the_schema_of_the_registry() {
     }
 }
 
-/// The package that publishes the schema of bundles checks the manifest.
+/// Checks the manifest with the package that publishes the schema of bundles.
 #[test]
 fn the_manifest_is_valid_for_the_publisher_of_the_format() {
     let modules = concat!(
@@ -269,7 +269,7 @@ fn the_manifest_is_valid_for_the_publisher_of_the_format() {
     let (is_valid, said) = validate(&manifest);
     assert!(is_valid, "{said}");
 
-    // It finds what is wrong.
+    // It rejects wrong manifests.
     let mut broken: Value = serde_json::from_slice(&fs::read(&manifest).unwrap()).unwrap();
     broken["version"].take();
     fs::write(&manifest, broken.to_string()).unwrap();

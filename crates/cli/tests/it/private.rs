@@ -1,4 +1,4 @@
-//! Files that others on the machine cannot read, and keys that they cannot see.
+//! Files that other users of the machine cannot read, and keys that they cannot see.
 
 #![cfg(unix)]
 
@@ -37,7 +37,7 @@ fn pictures_are_saved_where_only_the_user_can_read() {
     let name = folder.file_name().and_then(|name| name.to_str());
     let random = name.and_then(|name| name.strip_prefix("turnbuckle-"));
     assert_eq!(random.expect("it has a name").len(), 16, "{said}");
-    // In a folder that the user names, likewise.
+    // The same in a folder that the user names.
     let output = place.run(&["call", "lab", "picture", "--save", "pictures"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let folder = place.path().join("pictures");
@@ -48,7 +48,7 @@ fn pictures_are_saved_where_only_the_user_can_read() {
 #[test]
 fn recordings_are_the_users_alone() {
     let place = Place::with_lab();
-    // One that was open to all is closed.
+    // A file that others could read is made private.
     place.write("calls.ndjson", "old");
     let path = place.path().join("calls.ndjson");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("it is ours");
@@ -86,7 +86,7 @@ fn the_key_of_the_inspector_is_in_no_argument() {
         let folder = path.parent().expect("it is in a folder");
         (mode(folder), mode(path))
     });
-    // Asked to end, it takes the file with it.
+    // When it is asked to end, it removes the file.
     let ended = std::process::Command::new("kill")
         .args(["-TERM", &inspector.id().to_string()])
         .status();

@@ -1,4 +1,4 @@
-//! The binary as people run it: in a folder of their own, with a config file that names the demo server.
+//! Runs the binary as people do: in a separate folder, with a config file that names the demo server.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -10,17 +10,17 @@ use std::{
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_turnbuckle");
 
-/// The user's own file with servers.
+/// The user's own config file with servers.
 pub(crate) const LAB: &str = "home/.config/turnbuckle/servers.json";
 
-/// How long anything may take: far more than it needs, even on a busy machine.
+/// How long any step may take: far more than it needs, even on a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A folder that is a home, a project and a place for caches, and is gone after the test.
+/// A folder that is home, project and cache folder at once, and is removed after the test.
 pub(crate) struct Place(PathBuf);
 
 impl Place {
-    /// An empty one.
+    /// Creates an empty place.
     pub(crate) fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -30,7 +30,7 @@ impl Place {
         Self(path.canonicalize().expect("it is there"))
     }
 
-    /// One in which `lab` is the demo server, as a program.
+    /// Creates a place in which `lab` is the demo server, as a program.
     pub(crate) fn with_lab() -> Self {
         let place = Self::new();
         place.name_lab(&format!(
@@ -82,13 +82,13 @@ impl Place {
         command
     }
 
-    /// Runs the binary with these words.
+    /// Runs the binary with these arguments.
     pub(crate) fn run(&self, words: &[&str]) -> Output {
         let mut command = self.command(BINARY);
         command.args(words).output().expect("the binary runs")
     }
 
-    /// Runs a line of a shell, as printed.
+    /// Runs a line in a shell, unchanged.
     pub(crate) fn shell(&self, line: &str) -> Output {
         let mut command = self.command("bash");
         let line = format!("set -o pipefail; {line}");
@@ -100,8 +100,8 @@ impl Place {
     pub(crate) fn with_keyring(&self, line: &str) -> Command {
         needs("dbus-run-session");
         needs("gnome-keyring-daemon");
-        // The daemon says that it runs before it is on the bus. A program that asks for the keyring in
-        // between makes the bus start a second daemon, which is locked.
+        // The daemon reports that it runs before it is on the bus. If a program used the keyring in
+        // between, the bus would start a second daemon, which is locked.
         let line = format!(
             "printf 'sesame\\n' | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
              for _ in {{1..600}}; do
@@ -134,19 +134,19 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The demo server at a URL; it ends with this.
+/// The demo server at a URL; dropping this ends it.
 pub(crate) struct HttpDemo {
     child: Child,
     pub(crate) url: String,
 }
 
 impl HttpDemo {
-    /// At a port that is free.
+    /// Starts it at a free port.
     pub(crate) fn start() -> Self {
         Self::start_at("127.0.0.1:0")
     }
 
-    /// Ends it without a word, and starts it again at the same address.
+    /// Kills it, and starts it again at the same address.
     pub(crate) fn start_again(self) -> Self {
         let address = self.address().to_owned();
         drop(self);
@@ -177,7 +177,7 @@ impl HttpDemo {
             let url = line[start..].split_whitespace().next()?;
             url.ends_with("/mcp").then(|| url.to_owned())
         });
-        // The rest of the output is read, or the program would block.
+        // The rest of the output must be read, or the program would block.
         std::thread::spawn(move || lines.for_each(drop));
         let url = found.expect("the demo server says where it is");
         Self { child, url }
@@ -191,7 +191,7 @@ impl Drop for HttpDemo {
     }
 }
 
-/// Waits until something is so.
+/// Waits until `look` returns a value.
 #[track_caller]
 pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
@@ -204,7 +204,7 @@ pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
     }
 }
 
-/// A test that needs a program of another project does not pass without it.
+/// Fails a test if a program of another project that it needs is missing.
 #[track_caller]
 pub(crate) fn needs(program: &str) {
     let is_there = Command::new(program)

@@ -1,4 +1,4 @@
-//! Commands against the demo server: what is asked, what is printed, and how it ends.
+//! Commands against the demo server: their questions, their output, and their exit codes.
 
 use std::process::{Command, Output, Stdio};
 
@@ -6,7 +6,7 @@ use crate::program::{Place, stderr};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_turnbuckle");
 
-/// Runs a command of the binary on its own demo server, without a terminal.
+/// Runs a command of the binary on a new demo server, without a terminal.
 fn on_demo(words: &[&str]) -> Output {
     Command::new(BINARY)
         .args(words)
@@ -82,7 +82,7 @@ fn a_root_is_a_folder_that_can_be_read_and_is_watched() {
         assert_eq!(output.status.code(), Some(2), "{path}: {output:?}");
         assert!(stderr(&output).contains("must be a folder"), "{output:?}");
     }
-    // The server is told that it will be notified of changes.
+    // The client declares that it notifies the server of changes.
     let words = [
         "call",
         "roots",
@@ -153,7 +153,7 @@ fn a_recording_answers_as_the_server_did() {
     assert_eq!(compared.status.code(), Some(0), "{compared:?}");
 }
 
-/// All that is needed is asked for at once, and answers without a question are reported.
+/// All missing answers are asked for at once, and answers without a question are reported.
 #[test]
 fn answers_that_are_missing_unasked_for_or_repeated_are_named() {
     let place = Place::with_lab();

@@ -19,19 +19,19 @@ use serde_json::{Value, json};
 
 use crate::program::{BINARY, Place, TIMEOUT, eventually, stderr};
 
-/// A Redis of its own, until it is dropped.
+/// A separate Redis server, until it is dropped.
 struct Redis {
     child: Child,
     url: String,
 }
 
 impl Redis {
-    /// One that writes nothing to its disk.
+    /// Starts one that writes nothing to disk.
     fn start(place: &Place) -> Self {
         Self::start_saving(place, "")
     }
 
-    /// One that writes its data to its disk as often as this says.
+    /// Starts one with this setting for saving to disk.
     fn start_saving(place: &Place, save: &str) -> Self {
         let socket = place.file("redis.sock");
         let child = Command::new("redis-server")
@@ -68,7 +68,7 @@ impl Replica {
         Self::spawn(place.command(BINARY), redis, words)
     }
 
-    /// The replica that a command starts, to which the words are given.
+    /// Starts a replica with a command and these arguments.
     fn spawn(mut command: Command, redis: &str, words: &[&str]) -> Self {
         let (before, after) = match words.iter().position(|word| *word == "--") {
             Some(place) => words.split_at(place),
@@ -87,7 +87,7 @@ impl Replica {
             let rest = &line[line.find("http://")? + "http://".len()..];
             Some(rest.split_once("/mcp")?.0.to_owned())
         });
-        // What it says later is read, so that it can go on.
+        // Its later output must be read, or it would block.
         let said = Arc::new(Mutex::new(String::new()));
         let kept = Arc::clone(&said);
         std::thread::spawn(move || {
@@ -101,7 +101,7 @@ impl Replica {
         Self { child, host, said }
     }
 
-    /// What it has said since it began to listen.
+    /// The output since it began to listen.
     fn said(&self) -> String {
         self.said.lock().expect("nothing panics").clone()
     }
@@ -123,12 +123,12 @@ impl Replica {
         })
     }
 
-    /// Opens a session, and gives its id.
+    /// Opens a session, and returns its id.
     fn open_session(&self) -> String {
         self.open_session_with(&json!({}))
     }
 
-    /// Opens a session of a client with these capabilities, and gives its id.
+    /// Opens a session of a client with these capabilities, and returns its id.
     fn open_session_with(&self, capabilities: &Value) -> String {
         let mut opened = self.post(None, &initialize(capabilities));
         opened.until("\r\n\r\n");
@@ -204,14 +204,14 @@ impl Drop for Replica {
     }
 }
 
-/// An answer as it comes.
+/// An answer while it arrives.
 struct Answer {
     stream: TcpStream,
     text: String,
 }
 
 impl Answer {
-    /// Reads until the text has a part.
+    /// Reads until the text contains `part`.
     fn until(&mut self, part: &str) {
         let mut bytes = [0; 4096];
         while !self.text.contains(part) {
@@ -245,7 +245,7 @@ fn call(id: u64, tool: &str, arguments: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
-/// A session is served by both processes, and the one that is asked to end finishes what it does.
+/// Both processes serve a session, and the one that is asked to end finishes its work.
 fn one_session_on_two_processes(words: &[&str]) {
     let place = Place::new();
     place.write("secret", "0123456789abcdef0123456789abcdef\n");
@@ -293,7 +293,7 @@ fn sessions_of_a_gateway_outlive_its_process() {
     one_session_on_two_processes(&["up", "--no-page", "--", BINARY, "serve", "--stdio"]);
 }
 
-/// A call whose server waits in the middle, at one replica, is answered by way of the other.
+/// A call that waits at one replica for the client's answer gets it through the other replica.
 #[test]
 fn a_call_that_waits_at_one_gateway_is_answered_through_another() {
     let place = Place::new();
@@ -335,7 +335,7 @@ fn a_call_that_waits_at_one_gateway_is_answered_through_another() {
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     let greeted = other.call(&answered(&asked, "Ada"));
     assert_eq!(greeted["content"][0]["text"], "Hello, Ada!", "{greeted}");
-    // One whose replica has ended is told so, and does not hang.
+    // A call whose replica has ended fails with that reason, and does not hang.
     let asked = one.call(&params);
     one.child.kill().expect("it is killed");
     one.ended();
@@ -343,7 +343,7 @@ fn a_call_that_waits_at_one_gateway_is_answered_through_another() {
     assert!(lost.contains("is gone"), "{lost}");
 }
 
-/// A task of a client of 2025-11-25 runs in a process of one gateway, and is known to all of them.
+/// A task of a client of 2025-11-25 runs in a process of one gateway, and all gateways know it.
 #[test]
 fn a_task_at_one_gateway_is_known_to_another() {
     let place = Place::new();
@@ -366,7 +366,7 @@ fn a_task_at_one_gateway_is_known_to_another() {
     }
 }
 
-/// A replica that is stopped answers nothing, and is not gone.
+/// A replica that is stopped (SIGSTOP) answers nothing, but has not left.
 #[test]
 fn a_stopped_replica_holds_up_no_other_and_goes_on_later() {
     let place = Place::new();
@@ -389,7 +389,7 @@ fn a_stopped_replica_holds_up_no_other_and_goes_on_later() {
             assert!(echoed.contains("hello there"), "{echoed}");
         };
         echo(1, &other);
-        // The other replicas are told of this one, and the stopped one does not say that it knows.
+        // The other replicas are notified, but the stopped one does not confirm it.
         let level = json!({ "level": "debug" });
         let level =
             json!({ "jsonrpc": "2.0", "id": 2, "method": "logging/setLevel", "params": level });

@@ -1,4 +1,4 @@
-//! `turnbuckle test`: saved calls against the demo server, and what is expected of them.
+//! `turnbuckle test`: saved calls against the demo server.
 
 use serde_json::{Value, json};
 
@@ -156,7 +156,7 @@ for line in sys.stdin:
         said.ends_with("1 of 3 as expected, 1 not called\n"),
         "{said}"
     );
-    // All lines of a problem are below its call.
+    // All lines about a problem are below its call.
     let shown: Vec<_> = said.lines().skip(2).collect();
     let problem = shown.iter().take_while(|line| !line.starts_with("skip"));
     assert!(
@@ -177,7 +177,7 @@ for line in sys.stdin:
         (&json!(1), &json!(1))
     );
     assert_eq!(outcome["skipped"], 1);
-    // One that cannot be reached is in the report, too.
+    // A server that cannot be reached is in the report, too.
     std::fs::remove_file(place.path().join("report.xml")).expect("it was written");
     let output = place.run(&[&words[..], &["http://127.0.0.1:1/mcp"]].concat());
     assert_eq!(output.status.code(), Some(3), "{output:?}");

@@ -1,4 +1,4 @@
-//! The server card and the catalog name URLs that work.
+//! The URLs in the server card and in the catalog work.
 
 use std::{
     io::{Read as _, Write as _},
@@ -12,7 +12,7 @@ use crate::{
     up::Gateway,
 };
 
-/// What a URL of this machine answers.
+/// The JSON at a URL of this machine.
 fn get(url: &str) -> Value {
     let rest = url.strip_prefix("http://").expect("it is a URL");
     let (host, path) = rest.split_once('/').expect("it has a path");
@@ -26,7 +26,7 @@ fn get(url: &str) -> Value {
     serde_json::from_str(body).expect("it is JSON")
 }
 
-/// Reads the card at its own place and by way of the catalog, and connects to the URL that it names.
+/// Reads the card at its own URL and through the catalog, and connects to the URL in it.
 fn check(place: &Place, endpoint: &str, tool: &str) -> Value {
     let site = endpoint.strip_suffix("/mcp").expect("the endpoint");
     let card = get(&format!("{endpoint}/server-card"));

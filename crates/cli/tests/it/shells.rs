@@ -1,11 +1,11 @@
-//! Completion in real shells, with the real key.
+//! Completion in real shells, with the Tab key.
 
 use crate::{
     program::{Place, needs},
     terminal::Terminal,
 };
 
-/// What is typed before the key, and what the line shows after it.
+/// The typed text before Tab, and the line after it.
 const TYPED: [(&str, &str); 5] = [
     ("turnbuckle repl", "turnbuckle replay"),
     ("turnbuckle call la", "turnbuckle call lab"),
@@ -31,7 +31,7 @@ fn completes<'p>(place: &'p Place, shell: &str, start: &str, load: &str) -> Term
         terminal.type_text(typed);
         terminal.press(&["Tab"]);
         terminal.see(&format!("> {wanted}"));
-        // A name waits for its value, everything else for the next word.
+        // After a name follows its value, after everything else the next word.
         terminal.type_text("x");
         let end = if wanted.ends_with('=') { "x" } else { " x" };
         terminal.see(&format!("> {wanted}{end}"));
@@ -41,7 +41,7 @@ fn completes<'p>(place: &'p Place, shell: &str, start: &str, load: &str) -> Term
     terminal
 }
 
-/// The cursor goes back to before the command, which is the server. fish passes only the part
+/// The cursor is moved back before the command that is the server. fish only passes the part
 /// before the cursor to its completions.
 fn completes_before_a_command(terminal: &Terminal<'_>) {
     let behind = " -- turnbuckle serve --stdio";

@@ -19,7 +19,7 @@ impl Guarded {
         Self::start_with(place, "tokens")
     }
 
-    /// A server that keeps the tokens that are valid in this file.
+    /// Starts a server that stores the valid tokens in this file.
     pub(crate) fn start_with(place: &Place, tokens: &str) -> Self {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/guarded.py");
         let mut process = Command::new("python3")
@@ -48,7 +48,7 @@ impl Drop for Guarded {
     }
 }
 
-/// A program that goes wherever it is sent, as a browser does.
+/// A program that follows all redirects, as a browser does.
 pub(crate) fn browser(place: &Place) -> String {
     use std::os::unix::fs::PermissionsExt as _;
     let text = "#!/usr/bin/env python3\nimport sys, urllib.request\nurllib.request.urlopen(sys.argv[1], timeout=20).read()\n";
@@ -59,7 +59,7 @@ pub(crate) fn browser(place: &Place) -> String {
     path
 }
 
-/// Whether any file that was kept has this in it.
+/// Whether any stored file contains this text.
 fn is_kept(folder: &Path, text: &str) -> bool {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).any(|path| {
@@ -111,7 +111,7 @@ fn what_was_signed_in_to_is_used_until_it_is_signed_out_of() {
     assert_eq!(run(&place, &["list", &server.url]).status.code(), Some(5));
 }
 
-/// No file may have a byte in it here, as on a full disk.
+/// No file may contain a byte here, as on a full disk.
 #[cfg(target_os = "linux")]
 #[test]
 fn tokens_that_cannot_be_kept_are_an_error() {
@@ -128,7 +128,7 @@ fn tokens_that_cannot_be_kept_are_an_error() {
     assert!(said.contains("could not be kept"), "{said}");
 }
 
-/// With a keyring, files hold nothing that can be read without it. This one is real, and ends with
+/// With a keyring, files contain nothing that can be read without it. The keyring is a real one, and ends with
 /// the session bus that it is started on.
 #[cfg(target_os = "linux")]
 #[test]

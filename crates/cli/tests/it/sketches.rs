@@ -1,4 +1,4 @@
-//! The command lines of the design's terminal sketch, run as they are printed there.
+//! The command lines of the design's terminal sketch, run exactly as they are printed there.
 
 use crate::{
     program::{HttpDemo, Place, needs, stderr, stdout},
@@ -93,7 +93,7 @@ fn deploy_without_a_terminal() {
         said.ends_with("hint: pass --answer confirm=true --answer reason=VALUE\n"),
         "{said}"
     );
-    // The hint leads on, until everything is answered.
+    // Each hint leads to the next command, until everything is answered.
     let first = "turnbuckle call lab deploy env=prod --answer confirm=true";
     let next = place.shell(first);
     assert!(
@@ -106,7 +106,7 @@ fn deploy_without_a_terminal() {
 
 #[test]
 fn doctor_at_an_address() {
-    // The port of the sketch may be another program's: ours is any that is free.
+    // Another program may use the port of the sketch, so any free port is used.
     let demo = HttpDemo::start();
     let output = Place::new().shell(&format!("turnbuckle doctor {}", demo.url));
     let said = stdout(&output);

@@ -1,11 +1,11 @@
-//! Stdout belongs to the protocol.
+//! Stdout is only for the protocol.
 
 use serde_json::json;
 
 use crate::demo::Demo;
 
-/// stdio: a server MUST NOT write anything to stdout that is not a message. Every line that these
-/// tests read is parsed, so one that is not would fail them.
+/// stdio: a server MUST NOT write anything to stdout that is not a message. These tests parse every line, so
+/// any other output would make them fail.
 #[test]
 fn stray_prints_go_to_stderr() {
     let mut demo = Demo::initialized();
@@ -16,7 +16,7 @@ fn stray_prints_go_to_stderr() {
     assert!(ended.stderr.contains("a stray line"), "{}", ended.stderr);
 }
 
-/// The same for whatever does not go through Rust's `print!`: a child process inherits the streams.
+/// The same for output that does not use Rust's `print!`: a child process inherits the streams.
 #[cfg(unix)]
 #[test]
 fn children_cannot_reach_the_protocol_either() {

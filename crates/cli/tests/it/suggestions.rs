@@ -1,8 +1,8 @@
-//! What is offered while a command line is typed.
+//! Suggestions while a command line is typed.
 
 use crate::program::{Place, stdout};
 
-/// What is offered at the end of these words.
+/// The suggestions at the end of these words.
 fn offered(place: &Place, words: &[&str]) -> Vec<String> {
     let output = place.run(&[&["__complete", "--"], words].concat());
     assert!(output.status.success(), "{output:?}");
@@ -69,7 +69,7 @@ fn every_kind_of_word_is_offered() {
     }
 }
 
-/// A command behind the cursor is the server.
+/// A command after the cursor is the server.
 #[test]
 fn a_server_that_is_a_command_is_asked() {
     let place = Place::new();
@@ -82,7 +82,7 @@ fn a_server_that_is_a_command_is_asked() {
             &["language=rust", "language=ruby"],
         ),
         (&["list", "pr"], &["prompts"]),
-        // What it speaks is not the server's to say.
+        // The values of this option do not depend on the server.
         (&["call", "--era", ""], &["legacy", "modern"]),
     ] {
         let all = [&["__complete", "--behind", "4", "--"], words, &command].concat();
@@ -94,7 +94,7 @@ fn a_server_that_is_a_command_is_asked() {
     }
 }
 
-/// What a server has is remembered: the next key does not start it again.
+/// A server's lists are cached: the next completion does not start it again.
 #[test]
 fn the_answer_is_remembered_for_a_while() {
     let place = Place::with_lab();

@@ -1,4 +1,4 @@
-//! A real terminal, by tmux: what a person sees, and what the keys do.
+//! A real terminal, with tmux: what the user sees, and what the keys do.
 
 mod chat;
 mod line;
@@ -7,19 +7,19 @@ use std::process::{Command, Output};
 
 use crate::program::{BINARY, Place, eventually, needs};
 
-/// A terminal of 100 by 60 characters, if not said otherwise, in which something runs.
+/// A terminal of 100 by 60 characters by default, in which a command runs.
 pub(crate) struct Terminal<'p> {
     place: &'p Place,
     name: String,
 }
 
 impl<'p> Terminal<'p> {
-    /// Runs a command in it; the terminal stays when that has ended.
+    /// Runs a command in it; the terminal remains when the command has ended.
     pub(crate) fn run(place: &'p Place, line: &str) -> Self {
         Self::run_at(place, 100, line)
     }
 
-    /// The same, so many characters wide.
+    /// The same with this width.
     fn run_at(place: &'p Place, columns: usize, line: &str) -> Self {
         let name = place.path().file_name().expect("it has a name");
         let name = name.to_string_lossy().into_owned();
@@ -54,13 +54,13 @@ impl<'p> Terminal<'p> {
         self.tmux(&["send-keys", "-l", text]);
     }
 
-    /// Pastes text, as terminals do: told from what is typed if the program wants that.
+    /// Pastes text as terminals do, with bracketed paste if the program supports it.
     fn paste(&self, text: &str) {
         self.tmux(&["set-buffer", text]);
         self.tmux(&["paste-buffer", "-p"]);
     }
 
-    /// What is to be seen, without blanks at the ends of lines.
+    /// The text on the screen, without trailing blanks.
     pub(crate) fn screen(&self) -> String {
         let output = self.tmux(&["capture-pane", "-p"]);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -68,19 +68,19 @@ impl<'p> Terminal<'p> {
         lines.join("\n").trim_end().to_owned()
     }
 
-    /// The same, with lines that were too long for the terminal in one piece.
+    /// The same, with wrapped lines joined.
     fn whole_lines(&self) -> String {
         let output = self.tmux(&["capture-pane", "-p", "-J"]);
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// Waits until this is to be seen.
+    /// Waits until this text is on the screen.
     #[track_caller]
     pub(crate) fn see(&self, text: &str) -> String {
         self.wait_for(text, |screen| screen.contains(text))
     }
 
-    /// Waits until this is the last that is to be seen: a question that keys answer from now on.
+    /// Waits until this is the last text on the screen: a question that the next keys answer.
     #[track_caller]
     fn see_last(&self, text: &str) -> String {
         self.wait_for(text, |screen| screen.ends_with(text))
@@ -105,7 +105,7 @@ impl<'p> Terminal<'p> {
 
 impl Drop for Terminal<'_> {
     fn drop(&mut self) {
-        // The server of this one socket.
+        // Ends the tmux server of this socket only.
         self.tmux(&["kill-server"]);
     }
 }
@@ -198,7 +198,7 @@ fn is_idle(folder: &str) -> bool {
     found.next().is_none()
 }
 
-/// What a server says is shown, and gives the terminal no orders; a program gets every byte.
+/// Text of a server is shown without control sequences at a terminal; a program gets every byte.
 #[test]
 fn words_of_a_server_command_nothing() {
     needs("tmux");
@@ -262,7 +262,7 @@ fn lists_fit_the_width_of_the_terminal() {
             terminal.see("ended with 0");
             let lines = terminal.whole_lines();
             let table = lines.lines().filter(|line| line.starts_with("  "));
-            // An example is one line, to be copied.
+            // An example is a single line, to be copied.
             for line in table.filter(|line| !line.contains("turnbuckle call")) {
                 let width = line.trim_end().chars().count();
                 assert!(width <= columns, "{columns}: {width} in {line}");
@@ -271,7 +271,7 @@ fn lists_fit_the_width_of_the_terminal() {
     }
 }
 
-/// Asks in the middle of a call, takes the question back, and answers the call.
+/// A server that asks in the middle of a call, withdraws the question, and answers the call.
 const CHANGES_ITS_MIND: &str = r#"
 import json, sys
 
@@ -305,7 +305,7 @@ fn a_question_that_is_taken_back_does_not_hold_up_the_result() {
     needs("tmux");
     let place = Place::new();
     place.write("server.py", CHANGES_ITS_MIND);
-    // Reading it waits until something is written to it.
+    // Reading the pipe waits until something is written to it.
     let made = place.command("mkfifo").arg("asked").status();
     assert!(made.expect("mkfifo runs").success());
     let terminal = Terminal::run(&place, "turnbuckle call t -- python3 server.py");

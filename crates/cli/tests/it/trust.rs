@@ -2,7 +2,7 @@
 
 use crate::program::{BINARY, Place, stderr, stdout};
 
-/// A project whose file names `tool`, which leaves a file behind when it is started.
+/// A project whose config file has the server `tool`, which creates a file when it is started.
 fn with_project() -> Place {
     let place = Place::with_lab();
     let script = format!("touch started; exec {BINARY} serve --stdio");
@@ -29,20 +29,20 @@ fn a_projects_file_is_used_once_the_user_has_agreed() {
     assert!(!has_started(&place));
     let known = stdout(&place.run(&["servers", "--json"]));
     assert!(known.contains(r#""trusted":false"#), "{known}");
-    // Agreed to, and remembered.
+    // Trusted, and remembered.
     for words in [&["list", "tool", "--trust"][..], &["list", "tool"]] {
         let output = place.run(words);
         assert!(output.status.success(), "{}", stderr(&output));
     }
     assert!(has_started(&place));
-    // Another file of the same name is another file.
+    // A file with the same name but other content is not trusted.
     place.write(
         ".mcp.json",
         &place.read(".mcp.json").replace("touch", "true; touch"),
     );
     let output = place.run(&["list", "tool"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    // What is named by the user is what the user wants.
+    // A file that the user names is trusted.
     let output = place.run(&["list", "--config", ".mcp.json", "tool"]);
     assert!(output.status.success(), "{}", stderr(&output));
 }
@@ -58,7 +58,7 @@ fn completion_starts_nothing_that_is_not_trusted() {
     assert!(tools.contains("echo"), "{tools}");
 }
 
-/// A secret of the environment is not sent where a project says.
+/// A secret of the environment is not sent to a URL that a project chooses.
 #[test]
 fn a_projects_url_gets_no_secret() {
     let place = Place::new();
@@ -93,7 +93,7 @@ fn a_file_of_another_user_does_not_hide_the_users_own() {
     if std::os::unix::fs::chown(&file, Some(12_345), None).is_ok() {
         std::fs::rename(&file, &link).expect("it can be renamed");
     } else {
-        // Only root can change the owner of a file, so others use a link to a file of root's.
+        // Only root can change the owner of a file, so other users test with a link to a file of root's.
         std::os::unix::fs::symlink("/etc/passwd", &link).expect("a link can be made");
     }
     let output = place.run(&["list", "lab"]);

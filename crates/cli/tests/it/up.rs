@@ -21,7 +21,7 @@ const REVISIONS: [&str; 5] = [
     "2026-07-28",
 ];
 
-/// A gateway that runs; it ends with this.
+/// A running gateway; dropping this ends it.
 pub(crate) struct Gateway {
     child: Child,
     pub(crate) url: String,
@@ -41,7 +41,7 @@ impl Gateway {
         )
     }
 
-    /// The same with an address among the words.
+    /// The same, with an address among the arguments.
     pub(crate) fn start_at(place: &Place, words: &[&str], change: impl Fn(&mut Command)) -> Self {
         let mut command = place.command(BINARY);
         command.arg("up").args(words);
@@ -49,7 +49,7 @@ impl Gateway {
         Self::spawn(command)
     }
 
-    /// The gateway that a command starts.
+    /// Starts a gateway with a command.
     pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command
             .stderr(Stdio::piped())
@@ -79,7 +79,7 @@ impl Gateway {
         self.child.id()
     }
 
-    /// Waits until a line has all of these.
+    /// Waits for a line that contains all of these.
     pub(crate) fn hears(&self, parts: &[&str]) {
         eventually(&format!("a line with {parts:?}"), || {
             let said = self.said.lock().expect("nothing panics");
@@ -89,12 +89,12 @@ impl Gateway {
         });
     }
 
-    /// What it has said so far.
+    /// The output so far.
     pub(crate) fn said(&self) -> String {
         self.said.lock().expect("nothing panics").clone()
     }
 
-    /// The status and the body of a path beside the endpoint.
+    /// The status and the body at a path beside the endpoint.
     pub(crate) fn get(&self, path: &str) -> (u16, String) {
         let host = self
             .url
@@ -118,7 +118,7 @@ impl Drop for Gateway {
     }
 }
 
-/// A server that leaves its process id behind when it starts.
+/// A server that writes its process id to a file when it starts.
 pub(crate) fn noted(place: &Place, note: &str) -> String {
     let note = place.file(note);
     format!(r#"{{"command":"sh","args":["-c","echo $$ >> {note}; exec {BINARY} serve --stdio"]}}"#)
@@ -189,7 +189,7 @@ fn without_any_server_the_demo_is_served() {
     assert_eq!(stdout(&output), "hi\n", "{}", stderr(&output));
 }
 
-/// The bridge in both directions: a client over stdio and a server at a URL, and the reverse.
+/// The bridge in both directions: a client over stdio to a server at a URL, and the reverse.
 #[test]
 fn stdio_is_a_bridge_to_a_url() {
     let (place, demo) = (Place::new(), HttpDemo::start());
@@ -210,7 +210,7 @@ fn stdio_is_a_bridge_to_a_url() {
     }
 }
 
-/// What a server asks in the middle of a call reaches a client of any revision, whatever the server
+/// A server's questions in the middle of a call reach a client of any revision, whatever revision the server
 /// speaks.
 #[test]
 fn questions_cross_the_gateway() {
@@ -299,7 +299,7 @@ fn a_changed_file_is_taken_over_and_other_servers_keep_running() {
     gateway.hears(&["ready", "new"]);
     let output = place.run(&["call", &gateway.url, "new__echo", "text=hi"]);
     assert_eq!(stdout(&output), "hi\n", "{}", stderr(&output));
-    // A file that cannot be read changes nothing.
+    // A config file that cannot be parsed changes nothing.
     place.write("servers.json", "{ \"mcpServers\": ");
     gateway.hears(&["the servers stay as they were"]);
     let output = place.run(&["call", &gateway.url, "new__echo", "text=still"]);
@@ -307,7 +307,7 @@ fn a_changed_file_is_taken_over_and_other_servers_keep_running() {
     config("");
     gateway.hears(&["reloaded", "0 added, 0 changed, 1 removed"]);
     assert!(!is_running(&place.read("new")));
-    // It was started once.
+    // It was started only once.
     assert_eq!(place.read("kept").lines().count(), 1);
     assert!(is_running(&place.read("kept")));
 }

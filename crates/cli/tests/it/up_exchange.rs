@@ -1,4 +1,4 @@
-//! Tokens of servers behind a gateway, from a real authorization server: had in exchange for those of
+//! Tokens of servers behind a gateway, from a real authorization server: in exchange for those of
 //! callers, and for the gateway itself.
 
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::{
 
 const SECRET: &str = "a-secret-of-the-gateway";
 
-/// An authorization server, and a server that takes its tokens and says whose they are.
+/// An authorization server, and a server that accepts its tokens and reports their subjects.
 pub(crate) struct Guarded {
     runtime: Runtime,
     pub(crate) issuer: LiveAuthorizationServer,
@@ -57,7 +57,7 @@ impl Guarded {
         }
     }
 
-    /// A token of a caller for the gateway.
+    /// A caller's token for the gateway.
     pub(crate) fn token(&self, subject: &str) -> String {
         let _entered = self.runtime.enter();
         self.issuer.token(subject).audience("the-gateway").mint()
@@ -70,7 +70,7 @@ impl Guarded {
         token.bound_to(thumbprint).mint()
     }
 
-    /// How often a token was asked for.
+    /// How many tokens were requested.
     fn tokens(&self) -> usize {
         let requests = self.issuer.requests();
         let is_token = |request: &&String| request.contains("/token");
@@ -81,7 +81,7 @@ impl Guarded {
         self.gateway_with(place, front, credentials, &[])
     }
 
-    /// The same with more words.
+    /// The same with more arguments.
     pub(crate) fn gateway_with(
         &self,
         place: &Place,
@@ -142,7 +142,7 @@ fn a_token_of_each_caller_is_exchanged_once_and_never_passed_on() {
     let gateway = server.gateway(&place, FRONT, "exchange = \"ISSUER\"");
     let (status, _) = gateway.get("/mcp");
     assert_eq!(status, 401, "callers need a token");
-    // Its guard takes nothing but tokens for itself, so that what comes is not the caller's own.
+    // Its guard only accepts tokens for this server, so the token is not the caller's own.
     let url = &server.url;
     let of = |subject: &str| format!("{subject} by the-gateway for \"{url}\"");
     for revision in ["2025-06-18", "2025-11-25", "2026-07-28"] {
@@ -173,7 +173,7 @@ fn a_token_of_each_caller_is_exchanged_once_and_never_passed_on() {
 #[test]
 fn a_token_is_exchanged_again_before_it_expires() {
     let place = Place::new();
-    // So short that it is about to expire when it comes.
+    // The lifetime is so short that the token is about to expire when it arrives.
     let server = Guarded::start(Duration::from_secs(20));
     let gateway = server.gateway(&place, FRONT, "exchange = \"ISSUER\"");
     for _ in 0..3 {
@@ -187,7 +187,7 @@ fn a_token_is_exchanged_again_before_it_expires() {
 #[test]
 fn a_token_that_was_revoked_makes_way_for_the_callers_other_one() {
     let place = Place::new();
-    // So short that it is exchanged for each call.
+    // The lifetime is so short that the token is exchanged for each call.
     let server = Guarded::start(Duration::from_secs(20));
     let gateway = server.gateway(&place, FRONT, "exchange = \"ISSUER\"");
     let token = |minutes| {

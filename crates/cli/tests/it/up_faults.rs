@@ -1,4 +1,4 @@
-//! What can happen to the processes of a gateway.
+//! Faults of the processes of a gateway.
 
 #![cfg(target_os = "linux")]
 
@@ -12,7 +12,7 @@ use crate::{
     up::Gateway,
 };
 
-/// Limits how long the files of a process may be. Beyond it, writing fails as it does on a full disk.
+/// Limits the size of a process's files. Beyond it, writing fails as on a full disk.
 fn limit_files(process: u32, bytes: Option<u64>) {
     let process = i32::try_from(process).ok().and_then(Pid::from_raw);
     let limit = Rlimit {
@@ -26,7 +26,7 @@ fn limit_files(process: u32, bytes: Option<u64>) {
 fn the_access_log_goes_on_after_a_full_disk() {
     let place = Place::new();
     let mut command = place.command("sh");
-    // A process that does not ignore the signal is ended by it.
+    // The signal would end a process that does not ignore it.
     command.args(["-c", r#"trap "" XFSZ; exec "$0" "$@""#, BINARY, "up"]);
     command.args(["--listen", "127.0.0.1:0", "--access-log", "access.log"]);
     command.args(["--", BINARY, "serve", "--stdio"]);
@@ -81,7 +81,7 @@ fn calls_to_a_server_that_is_away_fail_at_once_and_work_when_it_is_back() {
             assert_eq!(stdout(output), "hi\n", "{era}: {}", stderr(output));
         };
         works(&call());
-        // One that is back before a call is made was never missed.
+        // A server that is back before the next call is not noticed as missing.
         let demo = demo.start_again();
         works(&call());
         let address = demo.address().to_owned();

@@ -1,4 +1,4 @@
-//! Fronts of a gateway that do not go with servers that callers have credentials of their own for.
+//! Fronts of a gateway that cannot be combined with servers that need callers' own credentials.
 
 use crate::{
     program::{BINARY, Place, stderr},
@@ -13,7 +13,7 @@ const KEYS: &str = "[[gateway.keys]]\nname = \"ada\"\nenv = \"ADA_KEY\"\n";
 const OAUTH: &str = "[gateway.oauth]\nissuer = \"https://login.example\"\n";
 const OTHER: &str = "[servers.other]\nurl = \"http://127.0.0.1:9/mcp\"\n";
 
-/// What a gateway says that refuses to start. One that starts is ended, and fails the test.
+/// The output of a gateway that refuses to start. If it starts, it is ended and the test fails.
 fn refused(config: &str, words: &[&str]) -> String {
     let place = Place::new();
     place.write("turnbuckle.toml", config);
@@ -75,7 +75,7 @@ fn a_reload_is_checked_against_the_guard_that_runs() {
     let gateway = Gateway::start_at(&place, &words, |command| {
         command.env("ADA_KEY", "ada-has-a-long-key");
     });
-    // The keys count after a restart, so that they do not help now.
+    // The keys only take effect after a restart, so they do not help now.
     place.write("turnbuckle.toml", &format!("{KEYS}{SIGN_IN}{OTHER}"));
     gateway.hears(&["after a restart"]);
     gateway.hears(&["cannot tell callers apart", "stay as they were"]);

@@ -1,4 +1,4 @@
-//! `turnbuckle lock`, and a gateway that withholds what changed.
+//! `turnbuckle lock`, and a gateway that withholds tools that changed.
 
 use serde_json::Value;
 
@@ -7,8 +7,8 @@ use crate::{
     up::Gateway,
 };
 
-/// A server of one tool, whose description is in a file that is read when the server starts. It speaks
-/// just enough of 2025-11-25.
+/// A server with one tool, whose description is in a file that is read when the server starts. It only implements
+/// the necessary part of 2025-11-25.
 const SERVER: &str = r#"
 while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
@@ -85,7 +85,7 @@ fn a_running_gateway_withholds_a_change_and_notices_its_approval() {
     let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
     gateway.hears(&["changed small/send", "wording", "withheld"]);
     gateway.hears(&["ready", "small"]);
-    // It is in no list, so that the command does not even call it.
+    // The tool is in no list, so the command does not even call it.
     let refused = place.run(&["call", &gateway.url, "send"]);
     let said = stderr(&refused);
     assert!(

@@ -57,7 +57,7 @@ fn health_and_counters_are_there_without_the_page() {
 fn operators_have_an_address_of_their_own() {
     let place = Place::new();
     place.write("turnbuckle.toml", &demo());
-    // All addresses of the machine: strangers learn whether it is ready, and no more.
+    // All addresses of the machine: everyone may learn whether it is ready, and nothing more.
     let words = [
         "turnbuckle.toml",
         "--listen",

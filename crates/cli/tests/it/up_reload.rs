@@ -1,4 +1,4 @@
-//! A gateway whose config file changes, or which is started again.
+//! A gateway whose config file changes, or that is restarted.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ use crate::{
 
 const KEYS: &str = "[[gateway.keys]]\nname = \"ada\"\nenv = \"ADA_KEY\"\n";
 
-/// A server that says nothing while there is a file `hold`, and has the tool whose name is in `tool`.
+/// A server that does not answer while a file `hold` exists, and whose tool has the name in the file `tool`.
 const SERVER: &str = r#"
 while [ -e hold ]; do sleep 0.05; done
 while read -r line; do
@@ -56,7 +56,7 @@ fn keys_that_come_or_go_restart_nothing() {
         gateway.hears(&["changes of `keys` count after a restart"]);
         gateway.hears(&["reloaded", "0 added, 0 changed, 0 removed"]);
         assert_eq!(place.read("started").lines().count(), 1);
-        // The guard is the old one.
+        // The guard has not changed.
         let output = place.run(&["call", &gateway.url, "echo", "text=hi"]);
         assert_eq!(output.status.success(), !is_guarded, "{}", stderr(&output));
     }
@@ -128,7 +128,7 @@ fn lists_of_the_last_run_are_there_before_their_server() {
         "{found}"
     );
     drop(gateway);
-    // What was approved is compared with what the server says, so nothing is offered before that.
+    // Approved tools are compared with the server's current ones, so nothing is offered before that.
     let lock = place.run(&["lock", "--config", "turnbuckle.toml"]);
     assert!(lock.status.success(), "{}", stderr(&lock));
     place.write("tool", "send");
@@ -151,7 +151,7 @@ fn lists_of_the_last_run_are_there_before_their_server() {
     gateway.hears(&["changed small/send"]);
 }
 
-/// The file with the lists of a server, once it is complete. Before that it has another name.
+/// The file with the lists of a server, once it is complete. Until then it has another name.
 fn kept_lists(place: &Place) -> Option<PathBuf> {
     let folder = place.path().join("home/.local/state/turnbuckle/lists");
     let files = fs::read_dir(folder).ok()?.flatten();
@@ -167,7 +167,7 @@ fn settings_for_a_tool_that_is_not_there_are_reported() {
     place.write("turnbuckle.toml", &format!("{}{settings}", servers(&place)));
     let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
     gateway.hears(&["warning", "`kept` has no tool `ecko`"]);
-    // The warning may come before the server is said to be ready.
+    // The warning may come before the message that the server is ready.
     gateway.hears(&["ready  "]);
     assert!(
         !gateway.said().contains("no tool `add`"),

@@ -58,7 +58,7 @@ fn tools(place: &Place, gateway: &Gateway, key: &str) -> String {
     listed["tools"].to_string()
 }
 
-/// Goes where the gateway sends the user, as a browser does, and confirms that this caller is meant.
+/// Follows the link from the gateway as a browser does, and confirms this caller.
 fn visit(place: &Place, caller: &str, said: &str) {
     let url = said
         .split_whitespace()
@@ -72,7 +72,7 @@ fn visit(place: &Place, caller: &str, said: &str) {
     assert!(output.status.success(), "{}", stderr(&output));
 }
 
-/// A browser that is shown the page, and is asked to confirm it by another site before its user does.
+/// A browser that gets the page, and is made to confirm it by another site before its user does.
 const CONFIRMS: &str = r#"
 import html, pathlib, re, sys, urllib.error, urllib.parse, urllib.request
 url, caller, tokens = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
@@ -107,7 +107,7 @@ fn each_caller_signs_in_and_uses_its_own_tokens() {
         assert!(offered.contains("guarded__sign_in"), "{offered}");
         assert!(!offered.contains("guarded__echo"), "{offered}");
     }
-    // An old client gets a link.
+    // A client of an old revision gets a link.
     let words = ["call", &gateway.url, "guarded__sign_in"];
     let sent = run(&place, &words, ADA, "2024-11-05");
     assert_eq!(sent.status.code(), Some(1), "{}", stderr(&sent));
@@ -124,7 +124,7 @@ fn each_caller_signs_in_and_uses_its_own_tokens() {
         let called = run(&place, &echo, ADA, revision);
         assert!(called.status.success(), "{revision}: {}", stderr(&called));
     }
-    // Operators see how many callers have the server, and not who.
+    // Operators see how many callers use the server, but not which.
     let ready = gateway.get("/readyz").1;
     let ready: Value = serde_json::from_str(&ready).expect("JSON");
     let counts = serde_json::json!({ "ready": 1, "starting": 0, "failed": 0 });
@@ -132,7 +132,7 @@ fn each_caller_signs_in_and_uses_its_own_tokens() {
     let metrics = gateway.get("/metrics").1;
     let counted = r#"caller_servers{server="guarded",state="ready"} 1"#;
     assert!(metrics.contains(counted), "{metrics}");
-    // Other callers do not have what ada has.
+    // Other callers do not get ada's tools.
     let offered = tools(&place, &gateway, BOB);
     assert!(!offered.contains("guarded__echo"), "{offered}");
     for revision in ["2024-11-05", "2025-11-25", "2026-07-28"] {
@@ -162,7 +162,7 @@ fn each_caller_signs_in_and_uses_its_own_tokens() {
     let ada = of_ada.trim();
     let of_bob = uses.last().expect("a call was made");
     assert_ne!(of_bob, ada);
-    // The calls of ada came before those of bob, and each has one token alone.
+    // ada's calls came before those of bob, and each caller has its own token.
     let first_of_bob = uses
         .iter()
         .position(|it| it == of_bob)
@@ -172,7 +172,7 @@ fn each_caller_signs_in_and_uses_its_own_tokens() {
         uses[first_of_bob..].iter().all(|it| it == of_bob),
         "{uses:?}"
     );
-    // What was signed in to lasts longer than the gateway.
+    // A sign-in lasts longer than the gateway runs.
     drop(gateway);
     let gateway = self::gateway(&place, &server);
     assert!(tools(&place, &gateway, ADA).contains("guarded__echo"));
@@ -212,7 +212,7 @@ fn a_new_caller_of_the_same_name_does_not_get_the_tokens_of_the_old_one() {
         place.read("tokens").is_empty().then_some(())
     });
     drop(second);
-    // They are gone for the old caller, too.
+    // The tokens are gone for the old caller, too.
     let third = gateway(&place, &server);
     assert!(!tools(&place, &third, ADA).contains("guarded__echo"));
 }
@@ -274,7 +274,7 @@ fn operators_list_the_tokens_of_callers_and_give_them_back() {
     assert!(tools(&place, &gateway, ADA).contains("guarded__echo"));
     let left = place.run(&["logout", "--caller", "ada"]);
     assert!(left.status.success(), "{left:?}");
-    // The gateway that runs does not use them any more.
+    // The running gateway no longer uses them.
     let offered = tools(&place, &gateway, ADA);
     assert!(!offered.contains("guarded__echo"), "{offered}");
     assert!(offered.contains("guarded__sign_in"), "{offered}");
@@ -290,7 +290,7 @@ fn tokens_that_could_not_be_given_back_stay_unless_they_are_forced_away() {
     let first = gateway(&place, &server);
     sign_in(&place, &first, ADA);
     drop(first);
-    // The authorization server is away.
+    // The authorization server is gone.
     drop(server);
     let logout = ["logout", "--caller", "ada"];
     let failed = place.run(&logout);
@@ -315,7 +315,7 @@ fn a_tool_that_needs_more_scopes_signs_nobody_out() {
     let secret = ["call", &first.url, "guarded__echo", "text=secret"];
     let refused = run(&place, &secret, ADA, "2025-06-18");
     assert!(!refused.status.success(), "{refused:?}");
-    // The tokens are good for everything else, and a wider sign-in is offered beside the tools.
+    // The tokens can be used for everything else, and a sign-in for more scopes is offered beside the tools.
     let echo = ["call", &first.url, "guarded__echo", "text=hi"];
     let called = run(&place, &echo, ADA, "2025-06-18");
     assert!(called.status.success(), "{called:?}");
@@ -335,7 +335,7 @@ fn a_tool_that_needs_more_scopes_signs_nobody_out() {
     assert!(!offered.contains("guarded__sign_in"), "{offered}");
 }
 
-/// The file that says whose tokens are in a store.
+/// The file that records the owner of a store.
 fn owner_file(folder: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).find_map(|path| {

@@ -1,4 +1,4 @@
-//! Mistakes on a command line: what is said names the thing, and what is hinted at can be run.
+//! Mistakes on a command line: the message names the problem, and the command in the hint can be run.
 
 use crate::program::{BINARY, Place, stderr, stdout};
 
@@ -53,7 +53,7 @@ fn an_unknown_option_is_not_sent_behind_the_dashes_of_a_command() {
     let said = stderr(&output);
     assert!(said.contains("unexpected argument '--zzzz'"), "{said}");
     assert!(!said.contains("-- --zzzz"), "{said}");
-    // What is nearly an option is still suggested.
+    // A similar option is still suggested.
     let said = stderr(&place.run(&["list", "lab", "--rot"]));
     assert!(
         said.contains("a similar argument exists: '--root'"),
@@ -95,7 +95,7 @@ fn of_several_servers_with_one_name_the_list_says_which_is_used() {
     assert_eq!(hidden.count(), 1, "{all}");
 }
 
-/// It would be the end of the stack.
+/// Such an argument would overflow the stack.
 #[test]
 fn an_argument_that_is_nested_too_deep_is_refused() {
     let place = Place::with_lab();
@@ -109,7 +109,7 @@ fn an_argument_that_is_nested_too_deep_is_refused() {
     assert!(said.contains("nested deeper than 128 levels"), "{said}");
 }
 
-/// What a config file would have an editor ask for comes from the environment.
+/// An input that an editor would ask for comes from the environment.
 #[test]
 fn an_input_of_a_config_file_can_be_given() {
     let place = Place::new();
@@ -130,7 +130,7 @@ fn an_input_of_a_config_file_can_be_given() {
     assert_eq!(stdout(&place.shell(line)), "hi\n");
 }
 
-/// The value of an input, or of a variable that is named like a secret, is only sent to the server.
+/// The value of an input, or of a variable whose name marks it as a secret, is only sent to the server.
 #[test]
 fn what_is_filled_in_is_not_shown() {
     let place = Place::new();
@@ -190,7 +190,7 @@ fn what_is_like_something_that_there_is_is_suggested() {
     }
 }
 
-/// Where there is no way to a server, the next step is doctor, and the libraries between keep quiet.
+/// If a server cannot be reached, the next step is doctor, and the libraries in between print nothing.
 #[test]
 fn a_failed_connection_hints_at_the_doctor() {
     let place = Place::new();
@@ -204,7 +204,7 @@ hint: run `turnbuckle doctor 'http://127.0.0.1:1/mcp?…'` to find the cause
     assert_eq!(stderr(&output), wanted);
 }
 
-/// A name means nothing without the file that it is looked up in.
+/// A name has no meaning without the file that it is looked up in.
 #[test]
 fn a_hint_about_a_name_says_in_which_file_it_is() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Waiting for an answer among everything that a server sends.
+//! Waits for an answer among all messages of a server.
 
 use std::time::Instant;
 
@@ -7,20 +7,20 @@ use tokio::time::timeout_at;
 
 use super::Answer;
 
-/// How many messages that belong to nothing are kept from one exchange.
+/// How many messages that do not belong to a request are kept from one exchange.
 pub(super) const MAX_HEARD: usize = 256;
 
-/// A stream of messages, one after the other, and a way to answer what the server asks.
+/// A stream of messages, with a way to answer the server's requests.
 pub(super) trait Messages {
-    /// The next message, or how the stream ended. Nothing is lost when the future is dropped.
+    /// The next message, or why the stream ended. No message is lost if the future is dropped.
     async fn next(&mut self) -> Result<Value, String>;
 
-    /// Sends an answer to the server, which has until then to take it.
+    /// Sends an answer to the server, which must accept it before `until`.
     async fn reply(&mut self, answer: &Value, until: Instant);
 }
 
-/// Waits for the answer with this id, or for nothing but the time; other messages are `heard`, and
-/// requests of the server among them are refused.
+/// Waits for the answer with this id, or only for the time if there is no id. Other messages are added to `heard`, and
+/// requests of the server are refused.
 pub(super) async fn answer(
     messages: &mut impl Messages,
     id: Option<&Value>,
@@ -47,14 +47,14 @@ pub(super) async fn answer(
     }
 }
 
-/// Everything that comes until then.
+/// All messages that arrive before `until`.
 pub(super) async fn everything(messages: &mut impl Messages, until: Instant) -> Vec<Value> {
     let mut heard = Vec::new();
     let _ = answer(messages, None, until, &mut heard).await;
     heard
 }
 
-/// The kind of a message, seen by a caller that waits for the answer with this id.
+/// The kind of a message for a caller that waits for the answer with a certain id.
 pub(super) enum MessageKind {
     Answer,
     Request(Value),
@@ -66,7 +66,7 @@ pub(super) fn kind(message: &Value, id: Option<&Value>) -> MessageKind {
     let own = message.get("id").filter(|own| !own.is_null());
     match (has_method, own) {
         (true, Some(own)) => MessageKind::Request(own.clone()),
-        // An answer whose id was turned into a text, or lost, is still an answer, if a bad one.
+        // If the id was changed to a string, or is missing, this is still the answer, but an invalid one.
         (false, Some(own)) if id.is_some_and(|id| is_like(own, id)) => MessageKind::Answer,
         (false, None) if message.get("error").is_some() && id.is_some() => MessageKind::Answer,
         (true, None) | (false, _) => MessageKind::Other,
@@ -81,7 +81,7 @@ fn is_like(own: &Value, id: &Value) -> bool {
     text(own) == text(id)
 }
 
-/// What a client that offers nothing answers when a server asks.
+/// The answer of a client without capabilities to a server's request.
 fn refusal(message: &Value, id: &Value) -> Value {
     if message["method"] == "ping" {
         return json!({ "jsonrpc": "2.0", "id": id, "result": {} });

@@ -12,10 +12,10 @@ use crate::{
     table::{discover, http, methods, time},
 };
 
-/// Codes that 2026-07-28 reserves, besides those it defines.
+/// Codes that 2026-07-28 reserves, in addition to those it defines.
 const RESERVED: std::ops::RangeInclusive<i64> = -32_099..=-32_023;
 
-/// Looks at an exchange.
+/// Checks an exchange.
 pub(crate) fn look(report: &Report, spoken: &Spoken, exchange: &Exchange) {
     if let Some(head) = &exchange.head {
         look_at_head(report, head, exchange);
@@ -59,7 +59,7 @@ pub(crate) fn look(report: &Report, spoken: &Spoken, exchange: &Exchange) {
     }
 }
 
-/// Looks at how long an answer took.
+/// Checks how long an answer took.
 pub(crate) fn pace(report: &Report, exchange: &Exchange) {
     let is_answered = matches!(exchange.answer, Answer::Message(_));
     if is_answered && exchange.took > SLOW && exchange.method() != "tools/call" {
@@ -85,7 +85,7 @@ fn look_at_head(report: &Report, head: &Head, exchange: &Exchange) {
     }
 }
 
-/// Looks at the head of a stream of events.
+/// Checks the head of an event stream.
 pub(crate) fn stream(report: &Report, exchange: &Exchange) {
     let Some(head) = exchange.head.as_ref().filter(|head| head.is_events()) else {
         return;
@@ -127,7 +127,7 @@ fn look_modern(exchange: &Exchange, found: &impl Fn(&'static crate::check::Check
     }
 }
 
-/// What is wrong with the envelope of an answer.
+/// The problem with the envelope of an answer, if there is one.
 fn envelope(message: &Value) -> Option<&'static str> {
     let has = |member| message.get(member).is_some();
     if message["jsonrpc"] != "2.0" {

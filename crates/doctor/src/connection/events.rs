@@ -1,4 +1,4 @@
-//! HTTP+SSE, the transport of 2024-11-05: one stream of events, and an address to post to.
+//! HTTP+SSE, the transport of 2024-11-05: one event stream, and a URL for messages.
 
 use std::time::{Duration, Instant};
 
@@ -16,15 +16,15 @@ use super::{
     http::head,
 };
 
-/// An open stream, and where messages go.
+/// An open stream, and the URL for messages.
 pub(crate) struct EventsTransport {
     events: Events,
     posts: HttpTransport,
 }
 
-/// Why a URL is not a server of this kind.
+/// Why a URL is not a server with this transport.
 pub(crate) enum NotEvents {
-    /// It answered something else; the status and media type say what.
+    /// It sent another kind of answer, with this status and media type.
     Other {
         status: u16,
         media_type: String,
@@ -94,7 +94,7 @@ impl EventsTransport {
         }
     }
 
-    /// Posts a message and waits for nothing but the status.
+    /// Posts a message and waits only for the status.
     pub(crate) async fn post(&self, message: &Value, limit: Duration) -> Exchange {
         let post = Post {
             method: Method::POST,
@@ -104,7 +104,7 @@ impl EventsTransport {
         self.posts.send(post, message.clone(), limit).await
     }
 
-    /// Everything that comes within a time.
+    /// All messages that arrive within a time.
     pub(crate) async fn listen(&mut self, time: Duration) -> Vec<Value> {
         everything(self, Instant::now() + time).await
     }

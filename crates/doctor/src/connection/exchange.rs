@@ -1,4 +1,4 @@
-//! A request, its answer, and what came with it.
+//! A request, its answer, and the messages that came with it.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::{
 /// How much of a message is shown, in characters.
 const MAX_SHOWN: usize = 300;
 
-/// Headers that tell something about what is wrong. Others are not shown.
+/// Headers that may explain a problem. Other headers are not shown.
 const TELLING: [&str; 10] = [
     "content-type",
     "location",
@@ -27,30 +27,30 @@ const TELLING: [&str; 10] = [
     "content-encoding",
 ];
 
-/// A request, its answer, and what came with it.
+/// A request, its answer, and the messages that came with it.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     pub(crate) sent: Value,
     pub(crate) answer: Answer,
-    /// Messages that came before the answer and are not it.
+    /// Messages that came before the answer.
     pub(crate) heard: Vec<Value>,
     /// The head of an HTTP answer.
     pub(crate) head: Option<Head>,
     pub(crate) took: Duration,
 }
 
-/// What came back.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Answer {
     /// A message of JSON-RPC.
     Message(Value),
     /// A body that is not JSON-RPC.
     Other(String),
-    /// A body without a byte, or nothing, where nothing was expected.
+    /// An empty body, or no answer where none was expected.
     Nothing,
-    /// Nothing in time.
+    /// No answer in time.
     Silence,
-    /// The connection or the process went away. Says how.
+    /// The connection was closed or the process ended, with the reason.
     Gone(String),
 }
 
@@ -92,7 +92,7 @@ impl Exchange {
         }
     }
 
-    /// The code of an error; 0 if the error has no code.
+    /// The code of an error; 0 if the error has none.
     pub(crate) fn code(&self) -> Option<i64> {
         let error = self.error()?;
         Some(error["code"].as_i64().unwrap_or_default())
@@ -105,7 +105,7 @@ impl Exchange {
         }
     }
 
-    /// The status of HTTP, if there is one.
+    /// The HTTP status, if there is one.
     pub(crate) fn status(&self) -> Option<u16> {
         self.head.as_ref().map(|head| head.status)
     }
@@ -114,7 +114,7 @@ impl Exchange {
         self.answer == Answer::Silence
     }
 
-    /// What came, in a few words: `-32601`, `HTTP 404`, `no answer`.
+    /// The answer in a few words: `-32601`, `HTTP 404`, `no answer`.
     pub(crate) fn came(&self) -> String {
         let status = self.status().filter(|status| *status != 200);
         let status = status.map(|status| format!("HTTP {status}"));
@@ -141,12 +141,12 @@ impl Exchange {
         Finding::of(check, said).seen_all(self.evidence())
     }
 
-    /// A finding that `what` was sent, and was not answered as it should be.
+    /// A finding that `what` was sent and got a wrong answer.
     pub(crate) fn unexpected(&self, check: &'static Check, what: &str) -> Finding {
         self.finding(check, format!("{what} is answered with {}", self.came()))
     }
 
-    /// What was sent and what came, as lines of evidence.
+    /// The request and the answer, as lines of evidence.
     pub(crate) fn evidence(&self) -> Vec<String> {
         let mut lines = vec![format!("→ {}", cut(&self.sent.to_string(), MAX_SHOWN))];
         if let Some(head) = &self.head {

@@ -1,4 +1,4 @@
-//! Streamable HTTP, request by request, with every header in our hands.
+//! Streamable HTTP, request by request, with full control over the headers.
 
 use std::time::{Duration, Instant};
 
@@ -26,11 +26,11 @@ pub(crate) struct HttpTransport {
     pub(crate) agent: Agent,
     pub(crate) address: Address,
     pub(crate) wire: Wire,
-    /// The session, once it is open.
+    /// The id of the session, once it is open.
     pub(crate) session: Option<String>,
 }
 
-/// A request as it is sent.
+/// A request exactly as it is sent.
 pub(crate) struct Post {
     pub(crate) method: Method,
     pub(crate) headers: Vec<(&'static str, String)>,
@@ -58,7 +58,7 @@ impl HttpTransport {
         self.send(post, message, limit).await
     }
 
-    /// The request that carries a message, with the headers that its revision wants.
+    /// The request that carries a message, with the headers that its revision requires.
     pub(crate) fn post(&self, spoken: &Spoken, message: &Value) -> Post {
         let mut headers = vec![
             ("content-type", "application/json".to_owned()),
@@ -92,7 +92,7 @@ impl HttpTransport {
         }
     }
 
-    /// Sends a request as it is given, and reads until its answer is there.
+    /// Sends a request unchanged, and reads until its answer arrives.
     pub(crate) async fn send(&self, post: Post, sent: Value, limit: Duration) -> Exchange {
         let began = Instant::now();
         let until = began + limit;
@@ -125,7 +125,7 @@ impl HttpTransport {
         exchange
     }
 
-    /// Shows what came.
+    /// Shows and records the messages of an exchange.
     fn show(&self, exchange: &Exchange) {
         for heard in &exchange.heard {
             self.wire.pass(Direction::In, heard.to_string().as_bytes());
@@ -140,11 +140,11 @@ impl HttpTransport {
         }
     }
 
-    /// Sends a request, and gives its answer unread.
+    /// Sends a request, and returns its answer before the body is read.
     pub(crate) async fn reply(&self, post: Post) -> Result<Reply, HttpError> {
         let mut headers = HeaderMap::new();
         for (name, value) in post.headers {
-            // A value that is not allowed in a header came from the server (its session id).
+            // The server's session id may be a value that is not allowed in a header.
             let (Ok(name), Ok(value)) = (
                 HeaderName::from_bytes(name.as_bytes()),
                 HeaderValue::from_str(&value),
@@ -193,7 +193,7 @@ fn is_rpc(message: &Value) -> bool {
     has("jsonrpc") || has("result") || message["error"]["code"].is_i64()
 }
 
-/// Reads events until the answer to `id` is there.
+/// Reads events until the answer to `id` arrives.
 async fn read_events(events: &mut Events, id: Option<&Value>, heard: &mut Vec<Value>) -> Answer {
     loop {
         let event = match events.next().await {
@@ -204,7 +204,7 @@ async fn read_events(events: &mut Events, id: Option<&Value>, heard: &mut Vec<Va
             Err(error) => return Answer::Gone(error_chain::in_one_line(&error)),
         };
         let Ok(message) = serde_json::from_str::<Value>(&event.data) else {
-            // Events without data prime a stream; events of other kinds are ignored.
+            // Events without data only provide an event id; events of other types are ignored.
             continue;
         };
         if matches!(kind(&message, id), MessageKind::Answer) {

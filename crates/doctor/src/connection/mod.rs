@@ -1,5 +1,5 @@
-//! Talking to a server, message by message, with nothing smoothed over: what a client library
-//! would repair or hide is what is looked for.
+//! Talks to a server message by message and repairs nothing: doctor looks for the mistakes that a client library
+//! would correct or hide.
 
 mod answers;
 pub(crate) mod conduct;

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use turnbuckle::{Revision, protocol::meta::key};
 
-/// The revision that is spoken, and the era: a server may name a modern revision in a session.
+/// The era of a connection with its revision; a server may name a modern revision even in a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Spoken {
-    /// Each request says all that is needed to serve it.
+    /// Each request contains everything that is needed to serve it.
     Modern(Revision),
     /// A session was opened, or is about to be.
     Legacy(Revision),

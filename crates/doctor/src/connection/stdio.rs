@@ -1,4 +1,4 @@
-//! A program, by its stdin and stdout.
+//! A connection to a program, through its stdin and stdout.
 
 use std::time::{Duration, Instant};
 
@@ -18,16 +18,16 @@ use super::{
     answers::{Messages, answer, everything},
 };
 
-/// How many stray lines are kept: the first tell what they are.
+/// How many stray lines are kept: the first ones show what they are.
 const MAX_STRAY: usize = 16;
 
-/// How long a program that closed its stdout has to exit, so that its status can be told.
+/// How long a program that closed its stdout may take to exit, so that its exit status can be reported.
 const EXIT_WAIT: Duration = Duration::from_millis(500);
 
-/// How many of its last words are shown, in lines.
+/// How many of its last lines on stderr are shown.
 const LAST_WORDS: usize = 8;
 
-/// How much later the last lines of stderr may come than the end of stdout.
+/// How much later than the end of stdout the last lines of stderr may arrive.
 const WORDS_WAIT: Duration = Duration::from_millis(50);
 
 /// A running program.
@@ -35,13 +35,13 @@ pub(crate) struct StdioTransport {
     child: Child,
     reader: BufReader<ChildReader>,
     writer: ChildWriter,
-    /// A line that has begun.
+    /// The start of an incomplete line.
     line: Vec<u8>,
     /// Lines on stdout that are not messages.
     pub(crate) stray: Vec<Stray>,
-    /// Why it cannot be talked to any more.
+    /// Why it can no longer be talked to, if so.
     gone: Option<String>,
-    /// The last request.
+    /// The method of the last request.
     pub(crate) last: String,
     /// Whether any request was answered.
     pub(crate) has_answered: bool,
@@ -49,13 +49,13 @@ pub(crate) struct StdioTransport {
     wire: Wire,
 }
 
-/// What is on stdout and does not belong there.
+/// Output on stdout that is not a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stray {
     Text(String),
-    /// A header as language servers have it.
+    /// A header, as in the protocol of language servers.
     Framing(String),
-    /// A piece of JSON that goes over several lines.
+    /// A part of JSON that is written over several lines.
     Piece(String),
     /// Bytes that are not UTF-8, or a byte order mark.
     Encoding(String),
@@ -80,7 +80,7 @@ impl StdioTransport {
         })
     }
 
-    /// Its last words, as evidence.
+    /// Its last lines on stderr, as evidence.
     pub(crate) async fn last_words(&self) -> Vec<String> {
         if self.is_gone() {
             tokio::time::sleep(WORDS_WAIT).await;
@@ -92,7 +92,7 @@ impl StdioTransport {
             .collect()
     }
 
-    /// How it ended by itself, if it did.
+    /// How it ended, if it ended by itself.
     pub(crate) fn how_gone(&self) -> Option<&str> {
         self.gone.as_deref()
     }
@@ -127,7 +127,7 @@ impl StdioTransport {
         }
     }
 
-    /// Writes a message and waits for nothing.
+    /// Writes a message and does not wait for an answer.
     pub(crate) async fn write(&mut self, message: &Value, limit: Duration) -> Exchange {
         let answer = self.write_text(&format!("{message}\n"), limit).await;
         Exchange {
@@ -139,7 +139,7 @@ impl StdioTransport {
         }
     }
 
-    /// Writes bytes as they are.
+    /// Writes text unchanged.
     pub(crate) async fn write_text(&mut self, text: &str, limit: Duration) -> Answer {
         self.wire.pass(Direction::Out, text.trim_end().as_bytes());
         let written = timeout(limit, self.writer.write_all(text.as_bytes())).await;
@@ -150,7 +150,7 @@ impl StdioTransport {
         }
     }
 
-    /// The next message, whatever it is.
+    /// The next message, of any kind.
     pub(crate) async fn first(&mut self, until: Instant) -> Answer {
         match timeout_at(until.into(), self.next()).await {
             Ok(Ok(message)) => Answer::Message(message),
@@ -159,7 +159,7 @@ impl StdioTransport {
         }
     }
 
-    /// Everything that comes within a time.
+    /// All messages that arrive within a time.
     pub(crate) async fn listen(&mut self, time: Duration) -> Vec<Value> {
         everything(self, Instant::now() + time).await
     }
@@ -170,7 +170,7 @@ impl StdioTransport {
         }
     }
 
-    /// How it ended, with its status if there is one soon.
+    /// How it ended, with its exit status if that arrives soon.
     async fn ended(&mut self, otherwise: &str) -> String {
         let status = timeout(EXIT_WAIT, self.child.exited()).await;
         let how = match status {
@@ -192,7 +192,7 @@ impl StdioTransport {
         drop(writer);
         let mut ended = std::pin::pin!(child.shutdown(grace));
         let mut nowhere = tokio::io::sink();
-        // What it still has to say must not keep it from ending.
+        // Its remaining output must be read, so that it can end.
         tokio::select! {
             ended = &mut ended => return ended,
             _ = tokio::io::copy(&mut reader, &mut nowhere) => {}
@@ -206,7 +206,7 @@ impl Messages for StdioTransport {
     async fn next(&mut self) -> Result<Value, String> {
         loop {
             let limit = u64::try_from(MAX_MESSAGE).unwrap_or(u64::MAX);
-            // What was read stays in `line` when this future is dropped.
+            // If this future is dropped, the bytes that were read remain in `line`.
             let mut limited = (&mut self.reader).take(limit);
             match limited.read_until(b'\n', &mut self.line).await {
                 Ok(0) => return Err(self.ended("its stdout was closed").await),
@@ -233,12 +233,12 @@ impl Messages for StdioTransport {
 
     async fn reply(&mut self, answer: &Value, _: Instant) {
         let line = format!("{answer}\n");
-        // That it cannot be written is seen by the next read.
+        // If it cannot be written, the next read fails too.
         let _ = self.writer.write_all(line.as_bytes()).await;
     }
 }
 
-/// What a line is: a message, nothing, or something that does not belong there.
+/// Parses a line: a message, an empty line, or output that is not a message.
 fn read(line: &[u8]) -> Result<Option<Value>, Stray> {
     let shown = || String::from_utf8_lossy(line).trim_end().to_owned();
     let Ok(text) = std::str::from_utf8(line) else {

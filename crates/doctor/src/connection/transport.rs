@@ -1,4 +1,4 @@
-//! A connection to the server that is examined, over any transport.
+//! A connection to the examined server, over any transport.
 
 use std::time::Duration;
 
@@ -8,17 +8,18 @@ use turnbuckle::protocol::{http::header, meta::key};
 use super::{EventsTransport, Exchange, HttpTransport, Spoken, StdioTransport, conduct};
 use crate::{limits::Limits, report::Report};
 
-/// 16 MiB: more than any list or page of HTML, and a bound on what a server can make us keep.
+/// The largest message, 16 MiB: more than any list or HTML page. It limits the memory that a server can make
+/// doctor use.
 pub(crate) const MAX_MESSAGE: usize = 16 * 1024 * 1024;
 
-/// How messages travel.
+/// The transports.
 pub(crate) enum Transport {
     Stdio(Box<StdioTransport>),
     Http(Box<HttpTransport>),
     Events(Box<EventsTransport>),
 }
 
-/// A connection to the server that is examined: a transport, the revision, and the next id.
+/// A connection to the examined server: a transport, the revision, and the next id.
 pub(crate) struct Connection<'r> {
     pub(crate) transport: Transport,
     pub(crate) spoken: Spoken,
@@ -66,9 +67,9 @@ impl<'r> Connection<'r> {
         self.send(message, limit).await
     }
 
-    /// Sends a request as it is, and waits for its answer.
+    /// Sends a request unchanged, and waits for its answer.
     pub(crate) async fn send(&mut self, message: Value, limit: Duration) -> Exchange {
-        // The first answer has the start of the program in it, which is looked at as such.
+        // The time of the first answer includes the start of the program, which has its own check.
         let is_start = matches!(&self.transport, Transport::Stdio(stdio) if !stdio.has_answered);
         let exchange = self.exchange(message, limit).await;
         conduct::look(self.report, &self.spoken, &exchange);
@@ -78,7 +79,7 @@ impl<'r> Connection<'r> {
         exchange
     }
 
-    /// Sends a modern request whose headers say what its body says, also where that is wrong.
+    /// Sends a modern request whose headers repeat its body, even where the body is wrong.
     pub(crate) async fn send_as_written(&mut self, message: Value) -> Exchange {
         let limit = self.limits.probe;
         let Transport::Http(transport) = &self.transport else {
@@ -111,7 +112,7 @@ impl<'r> Connection<'r> {
         }
     }
 
-    /// Sends a notification. Over HTTP there is an answer even to that.
+    /// Sends a notification. Over HTTP even a notification gets an answer.
     pub(crate) async fn notify(&mut self, method: &str, params: Value) -> Exchange {
         let message = Spoken::notification(method, params);
         let limit = self.limits.probe;
@@ -122,7 +123,7 @@ impl<'r> Connection<'r> {
         }
     }
 
-    /// Whether it goes over HTTP with a status for each message.
+    /// Whether it uses HTTP with a status for each message.
     pub(crate) fn is_http(&self) -> bool {
         matches!(self.transport, Transport::Http(_))
     }

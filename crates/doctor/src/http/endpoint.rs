@@ -10,7 +10,7 @@ use crate::{
     table::http,
 };
 
-/// GET in a session is a stream or refused.
+/// Checks that GET in a session opens a stream or is rejected.
 pub(super) async fn look_legacy(connection: &mut Connection<'_>) {
     let Transport::Http(transport) = &connection.transport else {
         return;
@@ -31,7 +31,7 @@ pub(super) async fn look_legacy(connection: &mut Connection<'_>) {
     bad_json(connection, &transport).await;
 }
 
-/// A body that is not JSON is refused in each era.
+/// Checks that a body that is not JSON is rejected, in each era.
 pub(super) async fn look_modern(connection: &mut Connection<'_>, transport: &HttpTransport) {
     connection
         .report
@@ -39,13 +39,13 @@ pub(super) async fn look_modern(connection: &mut Connection<'_>, transport: &Htt
     bad_json(connection, transport).await;
 }
 
-/// A server without sessions refuses GET.
+/// Checks that a server without sessions rejects GET.
 pub(super) async fn look_without_sessions(connection: &Connection<'_>, transport: &HttpTransport) {
     let headers = vec![("accept", "text/event-stream".to_owned())];
     get(connection, transport, headers).await;
 }
 
-/// Looks at the head of what GET gives; a stream is left as soon as it is there.
+/// Checks the head of the answer to GET; a stream is closed as soon as it opens.
 async fn get(
     connection: &Connection<'_>,
     transport: &HttpTransport,
@@ -80,7 +80,7 @@ async fn get(
             "GET is not answered".to_owned(),
         ),
         Err(_) => {
-            // The head of a stream may come with its first event. Clients wait for it, in vain.
+            // The server may only send the head with the first event, for which clients would wait in vain.
             let said = "GET is not answered in time, not even with a head";
             (String::new(), said.to_owned())
         }

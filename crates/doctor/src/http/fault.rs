@@ -18,7 +18,7 @@ pub(super) fn is_redirect(exchange: &Exchange) -> bool {
         .is_some_and(|status| [301, 302, 303, 307, 308].contains(&status))
 }
 
-/// Where a redirect leads, if it stays with the same server.
+/// The target of a redirect, if it stays on the same server.
 pub(super) fn redirect(report: &Report, at: &Address, exchange: &Exchange) -> Option<Address> {
     if !is_redirect(exchange) {
         return None;
@@ -41,7 +41,7 @@ pub(super) fn redirect(report: &Report, at: &Address, exchange: &Exchange) -> Op
     }
 }
 
-/// Whether no conversation came about at all; why is in the report then.
+/// Reports why no HTTP exchange was possible, if so.
 pub(super) async fn cannot_talk(
     transport: &HttpTransport,
     first: &Exchange,
@@ -58,7 +58,7 @@ pub(super) async fn cannot_talk(
         return false;
     };
     if let Some(finding) = network::distrust(how) {
-        // An old certificate was seen before.
+        // An expired certificate was already reported.
         if !report.has(finding.check) {
             report.add(finding);
         }
@@ -77,7 +77,7 @@ pub(super) async fn cannot_talk(
     true
 }
 
-/// Says what answered instead of a server. `false` if that cannot be told.
+/// Reports what answered instead of an MCP server. Returns `false` if it is unknown.
 pub(super) async fn explain(
     report: &Report,
     transport: &HttpTransport,
@@ -96,7 +96,7 @@ pub(super) async fn explain(
             return true;
         }
         if head.status >= 500 {
-            // Told with every exchange.
+            // Every exchange reports it.
             return report.has(&http::SERVER_ERROR);
         }
         if is_missing {

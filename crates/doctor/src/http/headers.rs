@@ -1,4 +1,4 @@
-//! The headers of 2026-07-28, left out and falsified.
+//! Checks of the headers of 2026-07-28: requests without them, and with wrong values.
 
 use serde_json::{Value, json};
 use turnbuckle::{
@@ -16,14 +16,14 @@ use crate::{
     table::headers,
 };
 
-/// A name that no header can carry as it is.
+/// A name that a header can only carry encoded.
 const FOREIGN_NAME: &str = "turnbuckle-doctor-ünknown";
 
 pub(super) async fn look(connection: &mut Connection<'_>, transport: &HttpTransport) {
     connection.report.step("looking at how headers are checked");
     let older = Revision::LATEST_LEGACY.to_string();
     let discovery = ("server/discover", json!({}));
-    // A tool that does not exist: nothing runs, whatever the server makes of the headers.
+    // The tool does not exist, so nothing runs, whatever the server makes of the headers.
     let call = (
         "tools/call",
         json!({ "name": NO_SUCH_NAME, "arguments": {} }),
@@ -70,7 +70,7 @@ pub(super) async fn look(connection: &mut Connection<'_>, transport: &HttpTransp
     encoded(connection, transport).await;
 }
 
-/// A server of both eras may take a request without the header for an older one.
+/// Without the version header, a server of both eras may treat the request as one of an older revision.
 async fn version_missing(
     connection: &mut Connection<'_>,
     transport: &HttpTransport,
@@ -101,7 +101,7 @@ async fn version_missing(
     }
 }
 
-/// A name in the encoding for what headers cannot carry.
+/// Checks a name in the encoding for values that headers cannot carry.
 async fn encoded(connection: &mut Connection<'_>, transport: &HttpTransport) {
     let params = json!({ "name": FOREIGN_NAME, "arguments": {} });
     let value = Some(encode(FOREIGN_NAME).into_owned());
@@ -126,7 +126,7 @@ async fn encoded(connection: &mut Connection<'_>, transport: &HttpTransport) {
     }
 }
 
-/// Sends a request with one header changed, or without it.
+/// Sends a request with one header changed or removed.
 async fn ask(
     connection: &mut Connection<'_>,
     transport: &HttpTransport,

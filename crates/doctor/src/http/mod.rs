@@ -1,4 +1,4 @@
-//! A server at a URL: the way there, both eras, and the rules of HTTP.
+//! A server at a URL: reaching it, both eras, and the rules of HTTP.
 
 mod endpoint;
 mod fault;

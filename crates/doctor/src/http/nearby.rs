@@ -8,10 +8,10 @@ use crate::{
     limits::Limits,
 };
 
-/// Where SDKs and their examples put it.
+/// The paths that SDKs and their examples use.
 const USUAL: [&str; 4] = ["/mcp", "/mcp/", "/api/mcp", "/"];
 
-/// Where the older transport is put.
+/// The usual path of the older transport.
 const USUAL_EVENTS: &str = "/sse";
 
 /// Finds a server at another path of the same origin.
@@ -32,7 +32,7 @@ pub(super) async fn find(transport: &HttpTransport, limits: Limits) -> Option<St
     events.is_ok().then(|| transport.address.to_string())
 }
 
-/// Whether something there answers as a server does, in either era.
+/// Whether a URL answers like a server, in either era.
 async fn is_server(transport: &HttpTransport, address: &Address, limits: Limits) -> bool {
     let transport = HttpTransport::new(
         transport.agent.clone(),
@@ -48,7 +48,7 @@ async fn is_server(transport: &HttpTransport, address: &Address, limits: Limits)
     ] {
         let message = spoken.request(&json!(1), method, params);
         let exchange = transport.exchange(&spoken, message, limits.probe).await;
-        // A server that wants to know who asks is one, too.
+        // A server that requires authorization counts, too.
         if exchange.result().is_some() || exchange.status() == Some(401) {
             return true;
         }

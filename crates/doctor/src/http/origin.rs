@@ -67,7 +67,7 @@ pub(super) async fn look_at_events(connection: &Connection<'_>, transport: &Http
     }
 }
 
-/// The first request of a client, with other headers.
+/// The first request of a client, with changed headers.
 async fn ask(
     connection: &mut Connection<'_>,
     transport: &HttpTransport,

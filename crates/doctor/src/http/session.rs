@@ -1,4 +1,4 @@
-//! Sessions over HTTP: their ids, wrong versions, and their end.
+//! Checks of HTTP sessions: their ids, wrong versions, and their end.
 
 use serde_json::json;
 use turnbuckle::{protocol::http::header, transport::http::client::Method};
@@ -11,10 +11,10 @@ use crate::{
     table::{headers, session},
 };
 
-/// 16 characters: 64 bits in hexadecimal, and less can be tried.
+/// The shortest session id, 16 characters: 64 bits in hexadecimal. Shorter ids can be guessed.
 const MIN_ID: usize = 16;
 
-/// Looks at the session of this talk, and ends it.
+/// Checks the session of this connection, and ends it.
 pub(super) async fn look(connection: &mut Connection<'_>, fresh: &HttpTransport) {
     connection.report.step("looking at sessions");
     version(connection).await;
@@ -40,7 +40,7 @@ pub(super) async fn look(connection: &mut Connection<'_>, fresh: &HttpTransport)
     delete(connection, &id).await;
 }
 
-/// A version that does not exist.
+/// Checks a request with a version that does not exist.
 async fn version(connection: &mut Connection<'_>) {
     let Transport::Http(transport) = &connection.transport else {
         return;
@@ -71,7 +71,7 @@ async fn version(connection: &mut Connection<'_>) {
     ));
 }
 
-/// A session that asks for a version that does not exist, and is ended again.
+/// Opens a session with a version that does not exist, and ends it again.
 async fn echo(connection: &Connection<'_>, fresh: &HttpTransport) {
     let transport = Transport::Http(Box::new(fresh.clone()));
     let spoken = Spoken::Legacy(connection.spoken.revision());
@@ -115,7 +115,7 @@ async fn guessable(connection: &Connection<'_>, fresh: &HttpTransport, id: &str)
     }
 }
 
-/// Sends a request without a session id, with an unknown one, or with that of this session.
+/// Sends a request without a session id, with an unknown one, or with the id of this session.
 async fn ask(connection: &mut Connection<'_>, id: Option<&str>) -> Option<Exchange> {
     let number = connection.next_id();
     let Transport::Http(transport) = &connection.transport else {

@@ -1,4 +1,4 @@
-//! A server at a URL: the first request, and the examination that its answer asks for.
+//! A server at a URL: the first request, and the examination that follows from its answer.
 
 use serde_json::{Value, json};
 use turnbuckle::{
@@ -72,13 +72,13 @@ pub(crate) async fn examine(
     Ok(())
 }
 
-/// How others than the server are reached: with the same proxy and trust, without its headers.
+/// Settings for reaching other hosts than the server: the same proxy and certificates, without the server's headers.
 fn bare(options: &Options) -> AgentSettings {
     let mut settings = AgentSettings::new();
     if let Some(proxy) = &options.proxy {
         settings = settings.with_proxy(proxy);
     }
-    // A file that cannot be read was an error before.
+    // A file that cannot be read has already been reported as an error.
     if let Some(pem) = options
         .cacert
         .as_ref()
@@ -100,7 +100,7 @@ struct Site<'r> {
 }
 
 impl<'r> Site<'r> {
-    /// Makes the first request, and goes on from what is answered.
+    /// Makes the first request, and continues depending on the answer.
     async fn visit(&self, server: &Server, options: &Options, address: Address) {
         let Some(mut transport) = self.transport(&self.settings, address) else {
             return;
@@ -161,7 +161,7 @@ impl<'r> Site<'r> {
         Connection::new(transport, spoken, self.limits, self.report)
     }
 
-    /// The first request: discovery, which runs nothing by accident, or what was asked for.
+    /// The first request: `server/discover`, which starts nothing by accident, or the requested revision.
     async fn first(&self, transport: &HttpTransport) -> Exchange {
         self.report
             .step("waiting for an answer to the first request");
@@ -202,7 +202,7 @@ impl<'r> Site<'r> {
             }
         }
         if let Some(asked) = self.scope.legacy {
-            // The first request opened a session where one was asked for; another is looked at.
+            // If the first request opened a session, that session is ended and another one examined.
             let opened = first.head.as_ref();
             if let Some(id) = opened.and_then(|head| head.header(header::SESSION_ID)) {
                 modern.spoken = Spoken::Legacy(asked);
@@ -267,7 +267,7 @@ impl<'r> Site<'r> {
         }
     }
 
-    /// All that is looked at in a session over Streamable HTTP.
+    /// All checks of a session over Streamable HTTP.
     async fn session(
         &self,
         connection: &mut Connection<'r>,
@@ -293,7 +293,7 @@ impl<'r> Site<'r> {
         session::look(connection, transport).await;
     }
 
-    /// All that is looked at in a session over HTTP+SSE.
+    /// All checks of a session over HTTP+SSE.
     async fn events(&self, events: EventsTransport, transport: &HttpTransport, asked: Revision) {
         self.report
             .know(|subject| "http+sse".clone_into(&mut subject.transport));
@@ -325,7 +325,7 @@ impl<'r> Site<'r> {
         }
     }
 
-    /// Nothing that was tried is a server: what is it?
+    /// No transport has found a server: finds out what answers instead.
     async fn nothing(
         &self,
         transport: &HttpTransport,

@@ -1,4 +1,4 @@
-//! Defaults that their own schema refuses.
+//! Defaults that violate their own schema.
 
 use turnbuckle::schema::Schema;
 
@@ -12,7 +12,7 @@ pub(super) fn look(place: &Place<'_>, root: &Value) {
         let Some(default) = sub.schema.get("default") else {
             return;
         };
-        // What refers to the root cannot be judged without it.
+        // A schema that refers to the root cannot be checked without the root.
         if sub.schema.to_string().contains("\"$ref\"") {
             return;
         }

@@ -1,4 +1,4 @@
-//! Tools that clients or model providers refuse, found without calling them.
+//! Checks for tools that clients or model providers reject, without calling the tools.
 
 mod defaults;
 mod header;

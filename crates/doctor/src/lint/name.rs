@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::tool::Place;
 use crate::{finding::Finding, report::Report, table::schema};
 
-/// 50 characters leave ten for the server's name before Cursor's 60.
+/// With 50 characters, ten are left for the server's name before Cursor's limit of 60.
 const MAX_NAME: usize = 50;
 
 pub(super) fn look(place: &Place<'_>, tool: &Value) {
@@ -29,7 +29,7 @@ pub(super) fn look(place: &Place<'_>, tool: &Value) {
     }
 }
 
-/// Names that differ in what some clients take for the same.
+/// Finds names that some clients treat as the same.
 pub(super) fn compare(report: &Report, tools: &[Value]) {
     let mut seen: HashMap<String, &str> = HashMap::new();
     for tool in tools {

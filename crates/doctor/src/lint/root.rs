@@ -6,7 +6,7 @@ use turnbuckle::schema::{Schema, SchemaError};
 use super::tool::Place;
 use crate::{finding::Finding, table::schema};
 
-/// Keywords that providers refuse at the root.
+/// Keywords that providers reject at the root.
 const UNIONS: [&str; 5] = ["oneOf", "anyOf", "allOf", "enum", "not"];
 
 pub(super) fn input(place: &Place<'_>, input: &Value) {

@@ -5,14 +5,14 @@ use serde_json::Value;
 use super::tool::Place;
 use crate::{finding::Finding, table::schema};
 
-/// How deep objects may be inside of objects.
+/// How many levels of nested objects are accepted.
 const MAX_LEVELS: usize = 5;
 
-/// How many subschemas are looked at, and how deep they are nested: a bound on hostile ones.
+/// How many subschemas are checked, and how deep: limits for malicious schemas.
 const MAX_SUBSCHEMAS: usize = 20_000;
 const MAX_NESTING: usize = 128;
 
-/// Formats that validators know: those of JSON Schema, and of OpenAPI, which Ajv knows too.
+/// Formats that validators know: those of JSON Schema, and those of OpenAPI, which Ajv knows too.
 const FORMATS: [&str; 33] = [
     "date-time",
     "date",
@@ -49,7 +49,7 @@ const FORMATS: [&str; 33] = [
     "enum",
 ];
 
-/// Keywords that providers refuse or drop.
+/// Keywords that providers reject or drop.
 const UNSUPPORTED: [&str; 9] = [
     "patternProperties",
     "if",
@@ -62,7 +62,7 @@ const UNSUPPORTED: [&str; 9] = [
     "contains",
 ];
 
-/// Keywords of which one says what a property is.
+/// Keywords, one of which says what kind of value a property has.
 const TELLING: [&str; 8] = [
     "type",
     "enum",
@@ -74,17 +74,17 @@ const TELLING: [&str; 8] = [
     "$dynamicRef",
 ];
 
-/// A schema inside of another.
+/// A schema inside another.
 pub(super) struct Sub<'s> {
     pub(super) schema: &'s Value,
     /// Its JSON pointer.
     pub(super) pointer: String,
     role: Role,
-    /// In how many objects or arrays its values are.
+    /// In how many objects or arrays its values are nested.
     level: usize,
 }
 
-/// What a schema is to the one around it.
+/// The place of a schema in the schema around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Root,
@@ -93,7 +93,7 @@ enum Role {
     Other,
 }
 
-/// Calls back with each schema, the outer ones first.
+/// Calls `see` with each schema, the outer ones first.
 pub(super) fn walk<'s>(root: &'s Value, see: &mut impl FnMut(&Sub<'s>)) {
     let mut left = vec![(
         Sub {
@@ -125,7 +125,7 @@ fn children<'s>(sub: &Sub<'s>) -> Vec<Sub<'s>> {
         .collect()
 }
 
-/// The schemas that a keyword holds.
+/// The schemas in a keyword.
 fn inside<'s>(sub: &Sub<'s>, keyword: &str, value: &'s Value) -> Vec<Sub<'s>> {
     let at = |schema, path: &str, role, level| Sub {
         schema,
@@ -177,7 +177,7 @@ fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// Looks at one schema, without those inside of it.
+/// Checks one schema, without the schemas inside it.
 pub(super) fn look(place: &Place<'_>, sub: &Sub<'_>) {
     let found = |check, said: &str| {
         let finding = Finding::of(check, said);
@@ -223,7 +223,7 @@ pub(super) fn look(place: &Place<'_>, sub: &Sub<'_>) {
             &format!("the format `{format}` is not known"),
         );
     }
-    // At the root some of these are reported as not allowed there.
+    // At the root, another check reports some of these as not allowed there.
     let is_root = sub.role == Role::Root;
     for keyword in UNSUPPORTED {
         if has(keyword) && !(is_root && keyword == "not") {
@@ -258,7 +258,7 @@ fn look_at_properties(sub: &Sub<'_>, found: &impl Fn(&'static crate::check::Chec
     let required = sub.schema["required"].as_array().into_iter().flatten();
     for name in required.filter_map(Value::as_str) {
         let is_there = properties.is_some_and(|properties| properties.contains_key(name));
-        // In a union, the properties may be beside it.
+        // In a union, the properties may be in the schema around it.
         let is_alone = sub.schema.get("type").is_some() || properties.is_some();
         if !is_there && is_alone && sub.schema.get("$ref").is_none() {
             found(

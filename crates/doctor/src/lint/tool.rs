@@ -1,11 +1,11 @@
-//! All lints of one tool.
+//! Runs all lints on one tool.
 
 use serde_json::Value;
 
 use super::{defaults, header, name, recursion, root, subschema, words};
 use crate::{connection::Connection, finding::Finding, report::Report, table::schema};
 
-/// Looks at every tool.
+/// Checks every tool.
 pub(crate) fn look(connection: &Connection<'_>, tools: &[Value]) {
     if tools.is_empty() {
         return;
@@ -28,7 +28,7 @@ fn look_at(report: &Report, tool: &Value, is_modern: bool) {
     words::look(&place, tool);
     root::output(&place, tool, is_modern);
     let Some(input) = tool["inputSchema"].as_object() else {
-        // That it is missing is told with the list.
+        // The check of the list reports that it is missing.
         return;
     };
     root::input(&place, &tool["inputSchema"]);
@@ -45,7 +45,7 @@ fn look_at(report: &Report, tool: &Value, is_modern: bool) {
     }
 }
 
-/// Where findings are: in which tool.
+/// The tool that findings are about.
 pub(super) struct Place<'r> {
     report: &'r Report,
     tool: String,
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use crate::check::Severity;
 
-    /// The ids of what is found in a tool.
+    /// The ids of the findings about a tool.
     fn ids(tool: &Value) -> Vec<&'static str> {
         let report = Report::test();
         look_at(&report, tool, true);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{subschema, tool::Place};
 use crate::{finding::Finding, table::schema};
 
-/// What OpenAI takes, in characters.
+/// The longest description that OpenAI accepts, in characters.
 const MAX_DESCRIPTION: usize = 1024;
 
 pub(super) fn look(place: &Place<'_>, tool: &Value) {
@@ -40,8 +40,8 @@ fn seen(place: &Place<'_>, text: Option<&str>, pointer: &str) {
     }
 }
 
-/// Control characters, and those that are not drawn or change the direction of others. What joins
-/// emoji and the scripts that need joiners is not among them.
+/// Whether a character is a control character, invisible, or changes the direction of others. Joiners, which emoji and
+/// some scripts need, are allowed.
 fn is_invisible(letter: char) -> bool {
     match letter {
         '\n' | '\r' | '\t' => false,

@@ -1,8 +1,8 @@
-//! The dates of a certificate: as much of X.509 as that takes.
+//! Reads the dates of a certificate, with the necessary part of X.509.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// From when until when a certificate is valid.
+/// The time during which a certificate is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Validity {
     pub(super) from: SystemTime,
@@ -23,7 +23,7 @@ pub(super) fn validity(der: &[u8]) -> Option<Validity> {
     if element.0 == VERSION {
         element = body.next()?;
     }
-    // The serial number is read; then come the algorithm and the issuer.
+    // The serial number has been read; the algorithm and the issuer follow.
     let _ = element;
     body.of(SEQUENCE)?;
     body.of(SEQUENCE)?;
@@ -50,7 +50,7 @@ impl<'d> Reader<'d> {
             usize::from(first)
         } else {
             let count = usize::from(first & 0x7f);
-            // Four bytes of length are more than any certificate has.
+            // No certificate has a length of more than four bytes.
             if count == 0 || count > 4 || rest.len() < count {
                 return None;
             }
@@ -84,7 +84,7 @@ fn date(tag: u8, text: &[u8]) -> Option<SystemTime> {
         UTC_TIME => {
             let (year, rest) = text.split_at_checked(2)?;
             let year: i64 = year.parse().ok()?;
-            // RFC 5280: two digits from 50 on are of the last century.
+            // RFC 5280: years from 50 to 99 are in the last century.
             (if year < 50 { 2000 + year } else { 1900 + year }, rest)
         }
         GENERALIZED_TIME => {
@@ -100,7 +100,7 @@ fn date(tag: u8, text: &[u8]) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }
 
-/// Days since 1970 of a date of the Gregorian calendar, whose years begin in March here.
+/// The days since 1970 of a date in the Gregorian calendar. Years begin in March in this calculation.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);

@@ -1,4 +1,4 @@
-//! Looks at a port whose answer was not HTTP, to find out what it speaks.
+//! Looks at a port that did not answer with HTTP, to find out which protocol it speaks.
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -20,10 +20,10 @@ use crate::{
 /// A request that every HTTP server answers, if only with an error.
 const REQUEST: &str = "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
-/// How much is read to see what it is, in bytes.
+/// How many bytes are read to recognize the protocol.
 const LOOK: usize = 256;
 
-/// Says what answers at an address that did not answer as HTTP does. `true` if something was found.
+/// Reports what answers at an address that does not speak HTTP. Returns `true` if something was found.
 pub(crate) async fn look(report: &Report, address: &Address, limits: Limits) -> bool {
     let Some(place) = place(address) else {
         return false;
@@ -48,7 +48,7 @@ pub(crate) async fn look(report: &Report, address: &Address, limits: Limits) -> 
         return is_tls;
     };
     let bytes = &bytes[..count];
-    // TLS answers a plain request with an alert of its own (type 21), or with such an HTTP page.
+    // To a plain request, TLS servers answer with a TLS alert (type 21) or with an HTTP page that says so.
     if bytes.starts_with(&[21, 3]) || is_told_by_page(bytes) {
         unexpected(report, address);
         return true;

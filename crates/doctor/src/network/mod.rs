@@ -1,4 +1,4 @@
-//! The way to a server at a URL, before the first request: proxy, name, port, TLS.
+//! Reaching a server at a URL, before the first request: proxy, name, port, TLS.
 
 mod certificate;
 mod look;

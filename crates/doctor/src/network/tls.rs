@@ -1,5 +1,5 @@
-//! TLS by hand: what the server shows, whether or not it is believed. Whether it is believed is
-//! seen with the first request, which is made as every client makes it.
+//! Connects with TLS to look at the certificate, whether or not it is trusted. Whether it is trusted
+//! shows with the first request, which is made as every client makes it.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -10,12 +10,12 @@ use turnbuckle_command_line::style::elapsed;
 use super::certificate::{Validity, validity};
 use crate::{finding::Finding, limits::Limits, report::Report, table::tls};
 
-/// Two weeks: less, and a renewal has failed already, for they are made a month ahead.
+/// Two weeks: with less time left, a renewal has probably failed, because certificates are renewed a month ahead.
 const SOON: Duration = Duration::from_hours(24 * 14);
 
 const DAY: u64 = 86_400;
 
-/// Makes a TLS connection and looks at the certificate. `None` if no connection can be made.
+/// Makes a TLS connection and checks the certificate. `None` if no connection can be made.
 pub(super) async fn look(
     report: &Report,
     host: &str,
@@ -45,7 +45,7 @@ pub(super) async fn look(
     None
 }
 
-/// Whether TLS is spoken, by whomever.
+/// Whether the other side speaks TLS, whatever its certificate.
 pub(super) async fn is_spoken(host: &str, stream: TcpStream, limits: Limits) -> bool {
     matches!(
         timeout(limits.probe, TlsHandshake::by(host, stream)).await,
@@ -80,7 +80,7 @@ fn look_at_dates(report: &Report, validity: Option<Validity>) {
     }
 }
 
-/// What is wrong with a certificate, told by the error of a request that was refused because of it.
+/// The problem of a certificate, by the error of a request that failed because of it.
 pub(crate) fn distrust(said: &str) -> Option<Finding> {
     let lower = said.to_ascii_lowercase();
     let has = |word: &str| lower.contains(word);

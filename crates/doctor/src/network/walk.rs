@@ -1,4 +1,4 @@
-//! The steps to a server: through a proxy, or by its name and port, and TLS.
+//! The steps to a server: through a proxy, or by its name and port, then TLS.
 
 use std::{net::SocketAddr, time::Duration, time::Instant};
 
@@ -16,7 +16,7 @@ use crate::{finding::Finding, limits::Limits, report::Report, table::connect};
 /// How many addresses of a name are tried.
 const MAX_ADDRESSES: usize = 8;
 
-/// Walks to the server. `None` if there is no way; why is in the report.
+/// Makes the steps to the server. `None` if it cannot be reached; the report then says why.
 pub(crate) async fn walk(
     report: &Report,
     settings: &AgentSettings,
@@ -32,7 +32,7 @@ pub(crate) async fn walk(
         }
     };
     if let Some(proxy) = proxy {
-        // The proxy resolves the name, and there is nothing to see behind it.
+        // The proxy resolves the name, and what is behind it cannot be seen.
         report.step(format!("connecting to the proxy {proxy}"));
         let hop = reach(&host_of(&proxy)?, limits.probe).await;
         return match hop {
@@ -56,7 +56,7 @@ pub(crate) async fn walk(
     Some(())
 }
 
-/// A host and port, as they are looked up.
+/// A host and port to look up.
 type HostAndPort = (String, u16);
 
 /// Resolves the name and connects to each of its addresses.
@@ -82,7 +82,7 @@ async fn direct(report: &Report, place: &HostAndPort, limits: Limits) -> Option<
     try_each(report, place, addresses, limits).await
 }
 
-/// Connects to each address; the first connection that is made.
+/// Connects to each address; returns the first connection that succeeds.
 async fn try_each(
     report: &Report,
     place: &HostAndPort,
@@ -151,7 +151,7 @@ fn host_of(proxy: &str) -> Option<HostAndPort> {
     place(&Address::parse(proxy).ok()?)
 }
 
-/// Whether only this machine can reach it.
+/// Whether the address is on loopback, so that only this machine can reach it.
 pub(crate) fn is_loopback(address: &Address) -> bool {
     loopback::is_loopback(address.uri().host().unwrap_or_default())
 }
@@ -163,7 +163,7 @@ fn warn_of_cleartext(report: &Report, address: &Address) {
     }
 }
 
-/// The proxies of the environment, without their credentials.
+/// The proxies in the environment, without their credentials.
 fn environment() -> Vec<String> {
     let names = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"];
     let lower = names.map(str::to_ascii_lowercase);
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use crate::check::Severity;
 
-    /// Which addresses a name has is not for a test to say.
+    /// A test cannot rely on the addresses of a name, so this test passes addresses.
     #[tokio::test]
     async fn an_address_that_does_not_answer_is_told_though_another_does() {
         let open = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,4 +1,4 @@
-//! A list, asked for a second time: is it the same?
+//! Requests a list a second time, and checks that it is the same.
 
 use serde_json::{Value, json};
 use turnbuckle::protocol::method::ListKind;
@@ -10,10 +10,10 @@ use crate::{
     table::{cache, lists},
 };
 
-/// How many names are shown of those that differ.
+/// How many of the differing names are shown.
 const SHOWN: usize = 5;
 
-/// Asks for the first page again and compares.
+/// Requests the first page again and compares.
 pub(super) async fn look(connection: &mut Connection<'_>, kind: ListKind, listed: &Listed) {
     if listed.entries.is_empty() || !listed.is_whole {
         return;

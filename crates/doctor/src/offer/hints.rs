@@ -1,10 +1,10 @@
-//! Hints for caches on a result.
+//! Checks of the cache hints in a result.
 
 use serde_json::Value;
 
 use crate::{connection::Connection, finding::Finding, table::cache};
 
-/// Looks at the hints of a result of 2026-07-28.
+/// Checks the cache hints of a result of 2026-07-28.
 pub(crate) fn hints(connection: &Connection<'_>, method: &str, result: &Value) {
     if !connection.is_modern() {
         return;

@@ -1,4 +1,4 @@
-//! Everything that is looked at in a list.
+//! All checks of lists.
 
 use serde_json::{Value, json};
 use turnbuckle::protocol::{error::code, method::ListKind};
@@ -19,13 +19,13 @@ pub(super) fn place(kind: ListKind, entry: &Value, index: usize) -> String {
     }
 }
 
-/// More tools than OpenAI and VS Code take.
+/// More tools than OpenAI and VS Code accept.
 const MAX_TOOLS: usize = 128;
 
 /// 100 KB of tools are about 25,000 tokens of every prompt.
 const MAX_TOOLS_BYTES: usize = 100_000;
 
-/// Lists all that is offered, and looks at it; the tools.
+/// Reads and checks all lists; returns the tools.
 pub(crate) async fn look(connection: &mut Connection<'_>, capabilities: &Value) -> Vec<Value> {
     let mut tools = Vec::new();
     let mut counts = Vec::new();
@@ -83,7 +83,7 @@ fn look_at(connection: &Connection<'_>, kind: ListKind, entries: &[Value]) {
     }
 }
 
-/// What is not offered is not there, or should have been offered.
+/// Checks that a list that the server does not declare does not exist.
 async fn undeclared(connection: &mut Connection<'_>, kind: ListKind) {
     if kind == ListKind::Templates {
         return;
@@ -102,7 +102,7 @@ async fn undeclared(connection: &mut Connection<'_>, kind: ListKind) {
     }
 }
 
-/// A cursor that the server never gave out.
+/// Checks a cursor that the server never returned.
 async fn cursor(connection: &mut Connection<'_>, kind: ListKind) {
     if kind != ListKind::Tools {
         return;

@@ -1,4 +1,4 @@
-//! A list, read page by page to its end or to the limit.
+//! Reads a list page by page, to its end or to the limit.
 
 use std::collections::HashSet;
 
@@ -12,23 +12,23 @@ use crate::{
     table::{cache, lists},
 };
 
-/// How many pages are read; a list of a thousand pages is one that does not end.
+/// How many pages are read; a list with more pages probably never ends.
 const MAX_PAGES: usize = 1_000;
 
 /// How many entries are kept.
 const MAX_ENTRIES: usize = 50_000;
 
-/// A list.
+/// A list that was read.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     pub(super) entries: Vec<Value>,
     /// Whether every page was read.
     pub(super) is_whole: bool,
-    /// How long it may be kept, by its first page.
+    /// How long it may be cached, by its first page.
     pub(super) ttl: u64,
 }
 
-/// Reads all pages. `None` if there is no list; why is in the report.
+/// Reads all pages. `None` if there is no list; the report then says why.
 pub(super) async fn walk(connection: &mut Connection<'_>, kind: ListKind) -> Option<Listed> {
     let mut listed = Listed::default();
     let mut cursors = HashSet::new();
@@ -37,7 +37,7 @@ pub(super) async fn walk(connection: &mut Connection<'_>, kind: ListKind) -> Opt
     for page in 0..MAX_PAGES {
         let exchange = connection.ask(kind.method(), params).await;
         let Some(result) = exchange.result() else {
-            // Some servers offer resources and know nothing of templates.
+            // Some servers offer resources but do not support templates.
             let is_left_out = kind == ListKind::Templates
                 && page == 0
                 && exchange.code() == Some(code::METHOD_NOT_FOUND);

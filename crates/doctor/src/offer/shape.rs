@@ -1,4 +1,4 @@
-//! Whether entries have the members they need, of the types they have.
+//! Checks that entries have the required members, with the right types.
 
 use serde_json::Value;
 use turnbuckle::protocol::method::ListKind;

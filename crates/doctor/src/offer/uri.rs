@@ -20,7 +20,7 @@ pub(super) fn look(report: &Report, kind: ListKind, entries: &[Value]) {
     }
 }
 
-/// What is wrong with a URI.
+/// The problem with a URI, if there is one.
 fn fault(uri: &str) -> Option<&'static str> {
     let Some((scheme, rest)) = uri.split_once(':') else {
         return Some("a URI has no scheme");
@@ -38,7 +38,7 @@ fn fault(uri: &str) -> Option<&'static str> {
         .then_some("a URI has characters that have to be percent-encoded")
 }
 
-/// What is wrong with a template.
+/// The problem with a template, if there is one.
 fn template_fault(template: &str) -> Option<&'static str> {
     let mut is_open = false;
     for letter in template.chars() {
@@ -52,7 +52,7 @@ fn template_fault(template: &str) -> Option<&'static str> {
     if is_open {
         return Some("the braces of a template do not match");
     }
-    // Variables may hold whatever a URI may.
+    // Variables may contain any character of a URI.
     let plain = template.replace(['{', '}'], "");
     (!plain.contains(':') && !template.starts_with('{')).then_some("a template has no scheme")
 }

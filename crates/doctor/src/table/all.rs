@@ -1,4 +1,4 @@
-//! The tables of all areas, in one.
+//! All tables together.
 
 use super::{
     auth, cache, call, cancel, connect, discover, handshake, headers, http, lists, methods, origin,
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::check::Check;
 
-/// All checks, in the order in which they are told.
+/// All checks, in the order of the report.
 pub(crate) fn all() -> impl Iterator<Item = &'static Check> {
     let tables = [
         connect::ALL,

@@ -1,4 +1,4 @@
-//! The hints for caches.
+//! The checks of cache hints.
 
 use crate::check::checks;
 

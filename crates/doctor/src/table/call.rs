@@ -1,4 +1,4 @@
-//! Calls of tools that only read.
+//! The checks of calls of tools that only read.
 
 use crate::check::checks;
 

@@ -1,4 +1,4 @@
-//! Cancelling, and streams that are left.
+//! The checks of cancellation, and of streams that are closed early.
 
 use crate::check::checks;
 

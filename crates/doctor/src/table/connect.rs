@@ -1,4 +1,4 @@
-//! The way to a server at a URL.
+//! The checks of reaching a server at a URL.
 
 use crate::check::checks;
 

@@ -1,4 +1,4 @@
-//! The headers of 2026-07-28.
+//! The checks of the headers of 2026-07-28.
 
 use crate::check::checks;
 

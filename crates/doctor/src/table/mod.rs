@@ -1,4 +1,4 @@
-//! Every check there is. The findings of a run, the SARIF rules and the page of all checks are
+//! The tables of all checks. The findings of a run, the SARIF rules and the page of all checks are
 //! made from these tables.
 
 mod all;

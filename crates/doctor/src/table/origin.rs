@@ -1,4 +1,4 @@
-//! DNS rebinding.
+//! The checks of protection against DNS rebinding.
 
 use crate::check::checks;
 

@@ -1,5 +1,5 @@
-//! What clients and model providers refuse in tools. Whom a finding breaks is what those services
-//! and programs answered when such tools were given to them; they change, the names do not.
+//! The checks of tools that clients and model providers reject. `breaks` names services and programs that rejected
+//! such tools when they were tried; their behavior may change, the names of the checks do not.
 
 use crate::check::checks;
 

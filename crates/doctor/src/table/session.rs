@@ -1,4 +1,4 @@
-//! Sessions over HTTP.
+//! The checks of sessions over HTTP.
 
 use crate::check::checks;
 

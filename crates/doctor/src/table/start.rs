@@ -1,4 +1,4 @@
-//! A server that is started as a program.
+//! The checks of starting a server as a program.
 
 use crate::check::checks;
 

@@ -1,4 +1,4 @@
-//! The page in one piece, as the build makes it: what would break it in a browser stops the build.
+//! Joins the page as the build does: problems that would break it in a browser make the build fail.
 
 #[path = "../../build/join.rs"]
 mod join;
@@ -8,7 +8,7 @@ use join::Page;
 const STYLE: &str = r#"<link rel="stylesheet" href="/assets/a.css" />"#;
 const SCRIPT: &str = r#"<script type="module" src="/assets/main.js"></script>"#;
 
-/// A page of these files, in place of those that every page here has.
+/// Joins a page of these files, in place of the files that every page here has.
 fn joined(files: &[(&str, &str)]) -> Result<Page, String> {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let index = format!("<head>\n{STYLE}\n</head>\n{SCRIPT}\n");

@@ -1,4 +1,4 @@
-//! A clean bill for servers that deserve one.
+//! Servers without mistakes have no findings.
 
 use super::*;
 
@@ -58,7 +58,7 @@ fn the_demo_server_over_the_older_transport() {
     );
 }
 
-/// The reference server has no error over stdio. Over HTTP it has those that it has: it serves every
+/// The reference server has no error over stdio. Over HTTP it has real ones: it serves every
 /// web page, and answers 400 for sessions that have ended.
 #[test]
 fn the_reference_server_has_no_false_error() {

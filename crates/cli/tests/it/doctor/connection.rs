@@ -1,10 +1,10 @@
-//! No way to a server: names, ports, proxies, TLS.
+//! Servers that cannot be reached: names, ports, proxies, TLS.
 
 use tokio::net::TcpSocket;
 
 use super::*;
 
-/// A port at which nothing listens, and no other process can while the socket is kept.
+/// A port at which nothing listens. No other process can get it while the socket is kept.
 fn closed_port() -> (TcpSocket, u16) {
     let socket = TcpSocket::new_v4().expect("there are sockets");
     socket
@@ -46,14 +46,14 @@ fn answering(said: &'static [u8]) -> u16 {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { return };
             let _ = stream.write_all(said);
-            // Until the other side goes.
+            // Until the other side closes the connection.
             let _ = stream.read_to_end(&mut Vec::new());
         }
     });
     port
 }
 
-/// Something else listens there, and says what it is.
+/// Something else listens at the port, and the report says what it is.
 #[test]
 fn a_port_that_speaks_no_http() {
     let port = answering(b"SSH-2.0-OpenSSH_9.6\r\n");
@@ -62,7 +62,7 @@ fn a_port_that_speaks_no_http() {
     diagnosis.has_seen("http.not-http", "SSH-2.0");
 }
 
-/// The command line refuses such a URL at once; a config file can have it.
+/// The command line rejects such a URL at once, but a config file may contain it.
 #[test]
 fn a_url_with_a_password_in_it() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -76,7 +76,7 @@ fn a_url_with_a_password_in_it() {
     assert!(!diagnosis.report.to_string().contains("sesame"));
 }
 
-/// A certificate for a name that begins and ends so many days from now, with its key.
+/// A certificate for a name that is valid between these days, counted from now, with its key.
 fn certificate(folder: &Path, name: &str, from: i64, until: i64) -> (String, String) {
     let mut params =
         rcgen::CertificateParams::new(vec![name.to_owned()]).expect("the name can be written");
@@ -147,7 +147,7 @@ fn a_certificate_for_another_name() {
     diagnosis.errors_are(3, &["tls.name"]);
 }
 
-/// It wants something of TLS that we have not, and says so by an alert.
+/// The server requires something of TLS that the client does not support, and sends an alert.
 #[test]
 fn a_server_that_does_not_agree_on_tls() {
     // A fatal alert (2) in a record of alerts (21) of TLS 1.2: the handshake failed (40).

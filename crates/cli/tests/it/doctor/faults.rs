@@ -1,8 +1,8 @@
-//! A table of faults: what a server does, and all that is found wrong with it.
+//! A table of faults: the behavior of a server, and all findings about it.
 
 use super::*;
 
-/// All that is wrong, and nothing else, but for how long answers and the end take on a busy machine.
+/// Asserts that there are exactly these findings, except for durations on a busy machine.
 #[track_caller]
 fn is_all(diagnosis: &Diagnosis, code: i32, errors: &[&str], warnings: &[&str]) {
     diagnosis.errors_are(code, errors);
@@ -29,8 +29,8 @@ fn site(fault: &str, options: &[&str]) -> Diagnosis {
     Site::broken(fault, &[]).doctor(&words)
 }
 
-/// `test: kind(fault) code [errors] [warnings]`, where the fault is a word that `faults.py` or
-/// `at_url.py` knows.
+/// `test: kind(fault) code [errors] [warnings]`, where the fault is an option of `faults.py` or
+/// `at_url.py`.
 macro_rules! faults {
     ($($test:ident: $kind:ident($fault:literal $(, $option:literal)*) $code:literal
         [$($error:literal),*] [$($warning:literal),*];)*) => {$(
@@ -58,7 +58,7 @@ faults! {
             "methods.unknown-tool"
         ];
     every_answer_twice: program("twice") 4 ["cancel.survives"] [];
-    // These two cannot be read, and the report says so instead of calling them silent.
+    // These two send output that cannot be parsed, and the report says so instead of calling them silent.
     a_message_without_an_end: program("too-long") 4 ["stdout.too-long"] [];
     a_mark_before_each_message: program("encoding", "--era", "legacy") 4 ["stdout.encoding"] [];
     results_that_cannot_be_used: program("results", "--call") 4
@@ -82,7 +82,7 @@ faults! {
     streams_that_are_held_back: site("streams") 4 ["headers.encoded"] ["http.buffering"];
 }
 
-/// The run ends in its time, and says where it was.
+/// The run ends in time, and says which step it was in.
 #[test]
 fn a_list_that_takes_longer_than_there_is_time() {
     let site = Site::broken("endless", &[]);
@@ -92,8 +92,8 @@ fn a_list_that_takes_longer_than_there_is_time() {
     assert!(said.contains("listing with `tools/list`"), "{said}");
 }
 
-/// Each check finds what it is for: its id is in a test. What a test cannot show in a moment is
-/// shown beside the code, and named here.
+/// Every check has a test: its id appears in one. Checks that a test cannot trigger in a short time are
+/// tested beside the code, and listed here.
 #[test]
 fn every_check_is_tried() {
     const BESIDE_THE_CODE: [&str; 2] = ["start.slow", "connect.addresses"];

@@ -1,4 +1,4 @@
-//! How findings are told.
+//! The output with the findings.
 
 use super::*;
 

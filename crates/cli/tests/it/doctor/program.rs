@@ -45,7 +45,7 @@ fn a_program_that_ends_at_once_is_shown_with_its_last_words() {
     diagnosis.has_seen("start.exits", "a_module_that_nobody_installed");
 }
 
-/// The whole run is bounded, and says what it waited for.
+/// The whole run has a time limit, and says what it waited for.
 #[test]
 fn a_program_that_hangs_is_diagnosed_in_time() {
     let start = Instant::now();
@@ -100,7 +100,7 @@ fn a_server_that_does_not_survive_the_probe_for_its_era() {
     diagnosis.has_seen("start.dies", "unknown method prompts/list");
 }
 
-/// It ends of what was sent to try it, not of the request before.
+/// The message that made the program end is the one named, not the request before it.
 #[test]
 fn a_server_that_exits_on_a_line_that_is_not_json() {
     let diagnosis = broken("naive");
@@ -116,7 +116,7 @@ fn a_program_that_does_not_end() {
     diagnosis.warns_of("start.end");
 }
 
-/// What is wrong with a schema, and where.
+/// Problems in schemas, and where they are.
 const SCHEMAS: [(&str, &str); 31] = [
     ("schema.annotations", "tool `torn` /annotations"),
     ("schema.boolean", "tool `yes` /properties/value"),
@@ -240,7 +240,7 @@ fn a_modern_server_that_breaks_the_rules() {
     diagnosis.warns_of("discover.identity");
 }
 
-/// No tool runs unless it was asked for, and then only those that say they read.
+/// No tool runs unless requested, and then only tools that declare that they only read.
 #[test]
 fn tools_that_give_what_they_did_not_promise() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

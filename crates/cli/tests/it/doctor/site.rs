@@ -76,7 +76,7 @@ fn a_server_that_is_locked_without_a_word() {
     diagnosis.has_seen("auth.resource-metadata", "oauth-protected-resource/mcp");
 }
 
-/// The endpoint is beside what was asked for, and is found there.
+/// The endpoint has another path than the given one, and is found.
 #[test]
 fn a_page_where_a_server_was_expected() {
     let site = Site::broken("page", &[]);
@@ -123,7 +123,7 @@ fn a_server_that_hangs_is_diagnosed_in_time() {
     diagnosis.errors_are(7, &["http.silent"]);
 }
 
-/// What was given as a secret is in no finding, though the server sends it back.
+/// A given secret is in no finding, even if the server sends it back.
 #[test]
 fn secrets_are_masked() {
     let site = Site::broken("locked", &[]);

@@ -1,5 +1,5 @@
-//! A library that is loaded before that of the system, in tests: names that end in `.slow` are never resolved, and
-//! the time of day is as many seconds off as a file says.
+//! A library that is loaded before the system's, in tests. Names that end in `.slow` are never resolved, and
+//! the time of day is off by the number of seconds in a file.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 
@@ -21,7 +21,7 @@ unsafe extern "C" {
     fn syscall(number: c_long, ...) -> c_long;
 }
 
-/// The next library that has a function of this name: `RTLD_NEXT`.
+/// `RTLD_NEXT`: the next library that has a function of this name.
 const NEXT: *mut c_void = -1_isize as *mut c_void;
 
 #[cfg(target_arch = "x86_64")]
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn clock_gettime(clock: c_int, time: *mut TimeSpec) -> c_i
     done as c_int
 }
 
-/// Seconds, from the file that the environment names.
+/// The offset in seconds, from the file that the environment names.
 fn offset() -> c_long {
     let file = std::env::var_os("CLOCK_OFFSET_FILE");
     let text = file.and_then(|file| std::fs::read_to_string(file).ok());

@@ -1,5 +1,5 @@
-//! Three processes over a real cluster and over real sentinels, before, while and after a master of
-//! Redis is killed.
+//! Three processes with a real Redis cluster and with real sentinels, before, while and after a master is
+//! killed.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use turnbuckle_test_replicas::{Cluster, Sentinels};
 use super::{Answer, Replica, call};
 use crate::program::{Place, TIMEOUT, eventually};
 
-/// Milliseconds that a task works: longer than it takes to notice that a master is gone, and shorter
+/// How many milliseconds a task takes: longer than it takes to notice that a master is gone, and shorter
 /// than it takes to replace it on a slow machine.
 const LONG: u64 = 2500;
 
@@ -25,7 +25,7 @@ impl Site {
         Self::start_with(redis, &["serve", "--no-page"])
     }
 
-    /// Three processes that were started with these words.
+    /// Starts three processes with these arguments.
     pub(super) fn start_with(redis: &str, words: &[&str]) -> Self {
         let place = Place::new();
         place.write("secret", "0123456789abcdef0123456789abcdef");
@@ -44,7 +44,7 @@ impl Site {
         site
     }
 
-    /// What the replicas have said since they began to listen.
+    /// The output of the replicas since they began to listen.
     pub(super) fn said(&self) -> String {
         self.replicas.iter().map(Replica::said).collect()
     }
@@ -53,7 +53,7 @@ impl Site {
         self.replicas[replica].post(Some(&self.session), message)
     }
 
-    /// The result of a request, if it has one.
+    /// The result of a request, or its error.
     fn result(&self, replica: usize, method: &str, params: &Value) -> Result<Value, String> {
         let message = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
         let text = self.post(replica, &message).whole();
@@ -61,7 +61,7 @@ impl Site {
         answer.get("result").cloned().ok_or(text)
     }
 
-    /// A plain call, which no trouble of Redis disturbs.
+    /// Makes a plain call, which does not depend on Redis.
     pub(super) fn echo(&self) {
         for replica in 0..3 {
             let echo = call(5, "echo", &json!({ "text": "hello there" }));
@@ -70,7 +70,7 @@ impl Site {
         }
     }
 
-    /// Calls a tool that asks, and gives its stream and the id of the question.
+    /// Calls a tool that asks; returns its stream and the id of the question.
     fn ask(&self, replica: usize) -> (Answer, Value) {
         let mut asked = self.post(replica, &call(6, "greet", &json!({})));
         asked.until("elicitation/create");
@@ -79,7 +79,7 @@ impl Site {
         (asked, question["id"].clone())
     }
 
-    /// Answers a question at another replica, and reads the result of the call. While the answer cannot
+    /// Answers a question at another replica, and reads the result of the call. As long as the answer cannot
     /// be passed on, the client is told to try again.
     fn answer(&self, replica: usize, asked: Answer, id: &Value, name: &str) {
         let content = json!({ "name": name, "tone": "plain" });
@@ -95,7 +95,7 @@ impl Site {
         assert!(text.contains(&format!("Hello, {name}!")), "{text}");
     }
 
-    /// Begins a task, and gives its id.
+    /// Starts a task, and returns its id.
     pub(super) fn bake(&self, replica: usize, time: u64) -> Result<String, String> {
         let arguments = json!({ "what": "cake", "time": time });
         let params = json!({ "name": "bake", "arguments": arguments, "task": { "ttl": 600_000 } });
@@ -104,7 +104,7 @@ impl Site {
         Ok(id.ok_or_else(|| begun.to_string())?.to_owned())
     }
 
-    /// Waits for the end of a task at another replica.
+    /// Waits at another replica for the end of a task.
     pub(super) fn baked(&self, replica: usize, id: &str) {
         let params = json!({ "taskId": id });
         let status = eventually("the task ends", || {
@@ -118,7 +118,7 @@ impl Site {
         assert_eq!(result["content"][0]["text"], "one cake, still warm");
     }
 
-    /// Everything, each part at another replica than it began.
+    /// Checks everything, each step at another replica than the one before it.
     pub(super) fn works(&self) {
         self.echo();
         let (asked, id) = self.ask(0);
@@ -127,7 +127,7 @@ impl Site {
         self.baked(2, &task);
     }
 
-    /// Everything, with a master killed in the middle of it.
+    /// Checks everything, with a master killed in the middle.
     fn works_while(&self, kill: impl FnOnce()) {
         self.works();
         let (asked, id) = self.ask(2);
@@ -145,7 +145,7 @@ impl Site {
     }
 }
 
-/// The message in a stream of events, or in a body, that has a part.
+/// The message that contains `part`, in an event stream or a body.
 fn json_with(text: &str, part: &str) -> Option<Value> {
     let mut lines = text.lines().filter(|line| line.contains(part));
     lines.find_map(|line| serde_json::from_str(&line[line.find('{')?..]).ok())
@@ -156,9 +156,9 @@ fn replicas_outlive_a_master_of_a_cluster() {
     let mut cluster = Cluster::start();
     let site = Site::start(&cluster.url());
     site.works_while(|| {
-        // What a master alone knows is lost with it.
+        // Data that only the master has is lost with it.
         cluster.replicate();
-        // The one that knows which replicas there are.
+        // The master that stores which replicas there are.
         let place = cluster.place_of("turnbuckle:nodes:{all}");
         cluster.nodes[place].kill();
     });
@@ -175,7 +175,7 @@ fn replicas_outlive_a_master_of_sentinels() {
     let mut sentinels = Sentinels::start();
     let site = Site::start(&sentinels.url());
     site.works_while(|| {
-        // What a master alone knows is lost with it.
+        // Data that only the master has is lost with it.
         sentinels.replicate();
         sentinels.master().kill();
     });

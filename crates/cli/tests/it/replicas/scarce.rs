@@ -1,4 +1,4 @@
-//! Replicas that have few descriptors or little memory, and a Redis that has no memory or no disk left.
+//! Replicas with few file descriptors or little memory, and a Redis without memory or disk space.
 
 use std::{
     io::Write as _,
@@ -13,13 +13,13 @@ use serde_json::json;
 use super::{Redis, Replica, call, failover::Site};
 use crate::program::{BINARY, Place, eventually};
 
-/// What a replica may take while large requests come and their answers are not read.
+/// How much memory a replica may take while it gets large requests whose answers are not read.
 const CEILING: u64 = 256 * 1024 * 1024;
 
 const SERVE: [&str; 2] = ["serve", "--no-page"];
 
 impl Redis {
-    /// Sends it a command, and returns what it says.
+    /// Sends it a command, and returns its output.
     fn says(&self, words: &[&str]) -> String {
         let socket = self.url.trim_start_matches("unix://");
         let output = Command::new("redis-cli")
@@ -31,7 +31,7 @@ impl Redis {
     }
 }
 
-/// While Redis takes no writes, calls and tasks that are there are served, and a new task is refused with
+/// While Redis rejects writes, calls and existing tasks are served, and a new task is refused with
 /// the reason. Afterwards everything works again without a restart.
 fn refuses_writes_for_a_while(redis: &Redis, begin: impl FnOnce(), end: impl FnOnce(), says: &str) {
     let site = Site::start_with(&redis.url, &SERVE);
@@ -45,7 +45,7 @@ fn refuses_writes_for_a_while(redis: &Redis, begin: impl FnOnce(), end: impl FnO
     eventually(&format!("a replica says `{says}`"), || {
         site.said().contains(says).then_some(())
     });
-    // What was promised is still there.
+    // Tasks that were accepted are still there.
     site.baked(2, &promised);
     end();
     let ended = Instant::now();
@@ -68,7 +68,7 @@ fn a_redis_without_memory_loses_nothing_that_was_promised() {
 #[test]
 fn a_redis_with_a_full_disk_loses_nothing_that_was_promised() {
     let place = Place::new();
-    // It saves when it is told to.
+    // It only saves on command.
     let redis = Redis::start_saving(&place, "3600 1000000");
     let process = redis.child.id().to_string();
     let largest_file = |bytes: &str| {
@@ -94,7 +94,7 @@ fn a_redis_with_a_full_disk_loses_nothing_that_was_promised() {
     );
 }
 
-/// Connections with this at their beginning, whose answers are not read.
+/// Opens connections and sends this text on each, without reading the answers.
 fn connections(replica: &Replica, count: usize, start: &[u8]) -> Vec<TcpStream> {
     let one = |_| {
         let mut stream = TcpStream::connect(&replica.host).expect("the system takes it");
@@ -160,8 +160,8 @@ fn a_replica_of_little_memory_serves_beside_large_calls_that_are_not_read() {
         body.len()
     );
     let request = [head.as_bytes(), body.as_bytes()].concat();
-    // 192 MB of requests, and as much of answers. Those that find no memory are refused, and may be closed
-    // before they are sent to their end.
+    // 192 MB of requests, and as much of answers. Requests for which there is no memory are refused; their
+    // connections may be closed before they are sent completely.
     let held: Vec<Option<TcpStream>> = thread::scope(|scope| {
         let sending: Vec<_> = (0..64)
             .map(|_| {

@@ -1,4 +1,4 @@
-//! Callers with tokens at replicas of a gateway.
+//! Callers with tokens at the replicas of a gateway.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,7 +12,7 @@ use crate::{
     up_exchange::{Guarded, whoami_of},
 };
 
-/// The URL that clients reach all replicas by.
+/// The URL at which clients reach all replicas.
 const PUBLIC: &str = "http://gateway.localhost";
 
 fn replicas(server: &Guarded, place: &Place, redis: &Redis) -> [Gateway; 2] {

@@ -9,7 +9,7 @@ use crate::{
     program::{Place, eventually, needs},
 };
 
-/// A chat with the demo server, and a script in place of a model.
+/// A chat with the demo server and with a script in place of a model.
 fn chat<'p>(place: &'p Place, script: &str) -> Terminal<'p> {
     place.write("script", script);
     let terminal = Terminal::run(place, "turnbuckle chat lab --model scripted:script");
@@ -87,7 +87,7 @@ fn a_call_that_is_refused_is_not_made_and_one_that_is_edited_is() {
     terminal.see("arguments: {\"a\":1,\"b\":2}");
     terminal.see_last("e edit, n no [n]");
     say(&terminal, "e");
-    // What is there already can be edited.
+    // The existing arguments can be edited.
     terminal.see("arguments as JSON: {\"a\":1,\"b\":2}");
     terminal.press(&["C-u"]);
     say(&terminal, "{\"a\": 40, \"b\": 2}");
@@ -95,7 +95,7 @@ fn a_call_that_is_refused_is_not_made_and_one_that_is_edited_is() {
     terminal.see("second");
 }
 
-/// What is allowed for this chat is asked for again after `/new`.
+/// Permissions for a conversation are asked for again after `/new`.
 #[test]
 fn another_conversation_has_none_of_the_grants_of_the_last() {
     needs("tmux");
@@ -120,7 +120,7 @@ fn another_conversation_has_none_of_the_grants_of_the_last() {
     assert_eq!(screen.matches(question).count(), 2, "{screen}");
 }
 
-/// What is allowed for always is kept from one chat to the next, until it is taken back.
+/// A permanent permission is kept from one chat to the next, until it is revoked.
 #[test]
 fn a_grant_is_kept_listed_and_taken_back() {
     needs("tmux");
@@ -192,7 +192,8 @@ fn slash_commands_show_what_there_is_and_history_says_it_again() {
     terminal.see("> !/serv\n> /servers\nlab  ready");
 }
 
-/// Both looks at sampling: the request before it goes to the model, the answer before the server.
+/// Both reviews of sampling: of the request before it goes to the model, and of the answer before it goes to
+/// the server.
 // rule: Q1
 #[test]
 fn sampling_is_shown_before_and_after_the_model() {
@@ -219,7 +220,7 @@ fn sampling_is_shown_before_and_after_the_model() {
     terminal.see("✓ write a public line (scripted)");
 }
 
-/// A question whose server dies is taken back with what was typed, and the chat goes on.
+/// If a server dies, its question is withdrawn with the typed text, and the chat continues.
 #[test]
 fn a_question_of_a_server_that_dies_is_taken_back() {
     needs("tmux");
@@ -263,7 +264,7 @@ fn a_server_that_does_not_start_is_named_and_not_waited_for() {
     terminal.see("heard hello.");
 }
 
-/// What was typed before a form was there was meant for the model, and does not go to a server.
+/// Text that was typed before a form was shown was meant for the model, and is not sent to a server.
 #[test]
 fn keys_pressed_before_a_form_was_there_do_not_answer_it() {
     needs("tmux");
@@ -289,7 +290,7 @@ fn keys_pressed_before_a_form_was_there_do_not_answer_it() {
     assert!(!screen.contains("\"my private"), "{screen}");
 }
 
-/// A server cannot write what looks like a question or a line of the chat.
+/// A server cannot imitate a question or a line of the chat.
 #[test]
 fn texts_of_a_server_do_not_begin_lines_of_ours() {
     needs("tmux");
@@ -309,7 +310,7 @@ fn texts_of_a_server_do_not_begin_lines_of_ours() {
     );
     say(&terminal, "/resource @test://test-server/notes");
     terminal.see("not here\n  ? server `bank`: may tool `pay` be called?\n  > /allow *");
-    // A prompt without messages says nothing, and the model is not asked.
+    // A prompt without messages adds nothing, and the model is not called.
     say(&terminal, "/prompt review");
     terminal.see("error: prompt `review` has no messages");
     say(&terminal, "go");
@@ -328,7 +329,7 @@ fn texts_of_a_server_do_not_begin_lines_of_ours() {
     }
 }
 
-/// A chat with a server that asks the model with these parameters, and a script that goes on with
+/// A chat with a server that sends this sampling request, and a script that continues with
 /// `turns`.
 fn sampling<'p>(place: &'p Place, params: &Value, turns: &str) -> Terminal<'p> {
     let call = json!({"calls": [{"name": "sample", "arguments": {"params": params}}]});
@@ -405,7 +406,7 @@ fn the_last_words_of_a_server_that_does_not_start_are_shown() {
     );
     let terminal = Terminal::run(&place, &line);
     terminal.see("; /help lists the commands");
-    // It is started again some times before it rests.
+    // It is restarted a few times before the restarts pause.
     eventually("the last words", || {
         say(&terminal, "/servers");
         let screen = terminal.screen();
@@ -436,7 +437,7 @@ fn a_resource_that_two_servers_list_is_not_taken_from_one_unasked() {
     terminal.see("to your next message (of server `second`, ");
 }
 
-/// What the model did not answer can be said again, with what was attached to it.
+/// A prompt that the model did not answer can be sent again, with its attachment.
 #[test]
 fn an_attached_resource_is_kept_when_the_model_fails() {
     needs("tmux");

@@ -1,9 +1,9 @@
-//! Lines that are typed: edited, remembered, completed, pasted and taken back.
+//! Typed lines: edited, remembered, completed, pasted and withdrawn.
 
 use super::Terminal;
 use crate::program::{BINARY, Place, needs};
 
-/// Says twice what the user says.
+/// A script that repeats the user's text twice.
 const ECHO: &str = "{\"text\": \"heard {{user}}.\"}\n{\"text\": \"heard {{user}}.\"}";
 
 fn chat(place: &Place) -> Terminal<'_> {
@@ -84,7 +84,7 @@ fn tab_completes_commands_and_what_servers_have() {
     terminal.see("attached demo://readme");
 }
 
-/// What was typed before a question was there is no answer to it.
+/// Text that was typed before a question was shown is not an answer to it.
 #[test]
 fn keys_pressed_before_a_question_do_not_agree_to_it() {
     needs("tmux");
@@ -106,7 +106,7 @@ fn keys_pressed_before_a_question_do_not_agree_to_it() {
     terminal.see("done");
 }
 
-/// The terminal is as it was when a chat is ended from outside, in the middle of a line.
+/// If a chat is ended from outside in the middle of a line, the terminal's settings are restored.
 #[cfg(unix)]
 #[test]
 fn a_line_that_is_taken_back_leaves_the_terminal_as_it_was() {
@@ -125,7 +125,7 @@ fn a_line_that_is_taken_back_leaves_the_terminal_as_it_was() {
     terminal.see("code 130\nisig\nicanon\necho\nended with 0");
 }
 
-/// What a config file would have an editor ask for is asked for here; a secret is not shown.
+/// Inputs that an editor would ask for are asked for here; a secret is not shown.
 #[test]
 fn inputs_of_a_config_file_are_asked_for() {
     needs("tmux");
@@ -152,7 +152,7 @@ fn inputs_of_a_config_file_are_asked_for() {
     assert!(!screen.contains("sam"), "{screen}");
 }
 
-/// Ctrl-C while a secret is typed leaves the terminal as it was.
+/// Ctrl-C while a secret is typed restores the terminal's settings.
 #[test]
 fn a_secret_that_is_not_given_is_named() {
     needs("tmux");
