@@ -1,4 +1,4 @@
-//! Answers to the page.
+//! HTTP responses to the page.
 
 use std::convert::Infallible;
 
@@ -15,7 +15,7 @@ use super::{
 
 pub(super) type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
-/// Bytes of a kind.
+/// A response with bytes of this media type.
 pub(super) fn bytes(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answer {
     let mut answer = Response::new(Full::new(body.into()).boxed_unsync());
     *answer.status_mut() = status;
@@ -25,7 +25,7 @@ pub(super) fn bytes(status: StatusCode, kind: &'static str, body: impl Into<Byte
     answer
 }
 
-/// A text of the program beside the page.
+/// A text response from the program that serves beside the page.
 pub(super) fn text(text: TextResponse) -> Answer {
     let added = text.headers().to_vec();
     let mut answer = bytes(text.status(), text.media_type(), text.into_text());
@@ -33,7 +33,7 @@ pub(super) fn text(text: TextResponse) -> Answer {
     answer
 }
 
-/// Data.
+/// A JSON response.
 pub(super) fn json(value: &impl Serialize) -> Answer {
     status_json(StatusCode::OK, value)
 }
@@ -43,12 +43,12 @@ pub(super) fn status_json(status: StatusCode, value: &impl Serialize) -> Answer 
     bytes(status, "application/json", body)
 }
 
-/// Nothing but that it is done.
+/// The response to a request that was done and has no result.
 pub(super) fn done() -> Answer {
     json(&serde_json::json!({ "ok": true }))
 }
 
-/// Events for as long as the page listens.
+/// An event stream, for as long as the page listens.
 pub(super) fn events(stream: EventStream) -> Answer {
     let mut answer = Response::new(stream.boxed_unsync());
     let headers = answer.headers_mut();
@@ -58,7 +58,7 @@ pub(super) fn events(stream: EventStream) -> Answer {
     answer
 }
 
-/// It cannot be done, and why.
+/// A refusal with the reason.
 pub(super) fn refused(status: StatusCode, problem: &Problem) -> Answer {
     #[derive(Serialize)]
     struct Refused<'a> {

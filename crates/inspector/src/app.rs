@@ -8,7 +8,7 @@ use super::{
     problem::{Problem, Who},
 };
 
-/// What the inspector's page needs to show it.
+/// The data that the page needs to show an app.
 #[derive(Serialize)]
 pub(super) struct Ready {
     pub(super) url: String,
@@ -18,7 +18,7 @@ pub(super) struct Ready {
 }
 
 impl Inspector {
-    /// Reads the page at a URI, for a frame of the sandbox's origin.
+    /// Reads the app at a URI, for a frame with the sandbox's origin.
     pub(super) async fn app(&self, id: &str, uri: &str, sandbox: &str) -> Result<Ready, Problem> {
         let not_connected = || Problem::new(Who::Transport, "the server is not connected");
         let connection = self.connection(id).ok_or_else(not_connected)?;

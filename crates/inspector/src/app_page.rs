@@ -10,17 +10,17 @@ use super::{
     random,
 };
 
-/// 16 bytes: they cannot be guessed.
+/// The random bytes in the URL of a page, so that it cannot be guessed.
 const NONCE_BYTES: usize = 16;
 
-/// 16 pages: each has 16 MiB at the most.
+/// How many pages are kept. Each has 16 MiB at most.
 const MAX_PAGES: usize = 16;
 
 /// The pages that may be fetched.
 #[derive(Default)]
 pub(super) struct AppPages(Mutex<VecDeque<(String, AppPage)>>);
 
-/// A page, and the policy that it is shown under.
+/// A page, with the policy under which it is shown.
 #[derive(Clone)]
 pub(super) struct AppPage {
     pub(super) html: bytes::Bytes,

@@ -9,8 +9,7 @@ use super::{
     inspector::Inspector,
 };
 
-/// A page of a tool under its policy. It is alone in its origin: the sandbox gives it an opaque
-/// one.
+/// Serves the page of a tool under its policy. The sandbox gives each page an opaque origin of its own.
 pub(super) fn serve(
     inspector: &Arc<Inspector>,
     method: &Method,

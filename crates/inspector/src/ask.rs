@@ -1,4 +1,4 @@
-//! Questions of servers, until the user answers on the page.
+//! Questions of servers that wait for the user's answer on the page.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
@@ -11,7 +11,7 @@ use super::{
     raw::Raw,
 };
 
-/// 256 open at once: a page with more of them is unusable.
+/// How many questions may be open: with more, the page would be unusable.
 pub(super) const MAX_ASKS: usize = 256;
 
 /// A question as the page shows it.
@@ -28,10 +28,10 @@ pub(super) struct Ask {
     pub(super) state_bytes: usize,
 }
 
-/// A question that waits.
+/// An open question.
 pub(super) struct OpenAsk {
     pub(super) ask: Ask,
-    /// When it was asked.
+    /// When it was asked, in milliseconds since the epoch.
     pub(super) since: f64,
     pub(super) tell: oneshot::Sender<Reply>,
 }
@@ -42,7 +42,7 @@ pub(super) struct Answered {
     ask: Ask,
     /// `result`, `decline`, `cancel` or `error`.
     how: &'static str,
-    /// What was answered.
+    /// The answer.
     result: Option<Raw>,
     #[serde(serialize_with = "clock::plain")]
     asked: f64,
@@ -68,7 +68,7 @@ impl Answered {
     }
 }
 
-/// What the page answers.
+/// The page's answer.
 #[derive(Debug)]
 pub(super) enum Reply {
     Result(Box<RawValue>),
@@ -77,7 +77,7 @@ pub(super) enum Reply {
     Error(String),
 }
 
-/// The same as it comes.
+/// The page's answer in its JSON form.
 #[derive(Deserialize)]
 pub(super) struct Given {
     result: Option<Box<RawValue>>,
@@ -121,8 +121,8 @@ impl Given {
 }
 
 impl Ask {
-    /// What is wrong with a result, if it is the content of a form: elicitation asks clients to look
-    /// before they send.
+    /// The problems of a result, if it is the content of a form: elicitation asks clients to validate it
+    /// before they send it.
     pub(super) fn problems(&self, result: &RawValue) -> Vec<Misfit> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! Questions that are put to the page, and their answers.
+//! Shows questions on the page, and passes on the answers.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Drop for Withdraw {
 }
 
 impl Inspector {
-    /// Asks on the page at once. The future waits until the answer comes; dropping it withdraws the
+    /// Shows the question on the page at once. The future waits for the answer; dropping it withdraws the
     /// question.
     pub(super) fn ask(self: &Arc<Self>, ask: Ask) -> impl Future<Output = Reply> + Send + use<> {
         let (tell, told) = oneshot::channel();
@@ -41,7 +41,7 @@ impl Inspector {
         }
     }
 
-    /// The exchange that a question of a session belongs to, if that can be told.
+    /// The exchange that a question in a session belongs to, if only one is running.
     pub(super) fn only_running(&self, server: &str) -> Option<u64> {
         let state = self.lock();
         let mut running = state
@@ -52,7 +52,7 @@ impl Inspector {
         running.next().is_none().then_some(only.n)
     }
 
-    /// Puts a question to the page; `None` if there are too many.
+    /// Shows a question on the page; `None` if too many are open.
     fn open_ask(&self, mut ask: Ask, tell: oneshot::Sender<Reply>) -> Option<String> {
         let mut state = self.lock();
         if state.asks.len() >= MAX_ASKS {
@@ -81,12 +81,12 @@ impl Inspector {
         Some(id)
     }
 
-    /// The question of this id, as long as it is open.
+    /// The open question with this id.
     pub(super) fn asked(&self, id: &str) -> Option<Ask> {
         self.lock().asks.get(id).map(|open| open.ask.clone())
     }
 
-    /// Passes an answer on. `false` if it is not awaited.
+    /// Passes on an answer. Returns `false` if the question is no longer open.
     pub(super) fn answer_ask(&self, id: &str, reply: Reply) -> bool {
         let open = self.lock().asks.remove(id);
         let Some(OpenAsk { ask, since, tell }) = open else {
@@ -96,13 +96,13 @@ impl Inspector {
             let answered = Answered::new(ask.clone(), since, &reply);
             self.change(n, |exchange| exchange.answers.push(answered));
         }
-        // First, because the receiver of the reply may end the exchange at once, and it would end
-        // with the question open.
+        // Removed before the reply is sent: the receiver may end the exchange at once, which would then end
+        // with an open question.
         self.ask_is_gone(&ask);
         tell.send(reply).is_ok()
     }
 
-    /// Answers the questions of an exchange that was given up.
+    /// Cancels the questions of an exchange that was cancelled.
     pub(super) fn withdraw_asks(&self, n: u64) {
         let state = self.lock();
         let of_it = state
@@ -116,7 +116,7 @@ impl Inspector {
         }
     }
 
-    /// A question was withdrawn, or answered already.
+    /// Removes a question that was withdrawn, unless it was answered already.
     fn forget_ask(&self, id: &str) {
         let open = self.lock().asks.remove(id);
         if let Some(open) = open {

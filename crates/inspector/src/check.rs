@@ -1,30 +1,30 @@
-//! Arguments and results, judged by the whole schema.
+//! Checks arguments and results against the full schema.
 
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use turnbuckle::schema::{Schema, SchemaError, Violation};
 
-/// What does not fit, and where.
+/// A violation, and where it is.
 #[derive(Serialize)]
 pub(super) struct Misfit {
     pub(super) path: String,
     pub(super) message: String,
 }
 
-/// Whether a result keeps the promise of the tool's output schema.
+/// Whether a result satisfies the tool's output schema.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct OutputCheck {
     pub(super) ok: bool,
     pub(super) problems: Vec<String>,
 }
 
-/// Judges the arguments of a tool.
+/// Checks the arguments of a tool.
 pub(super) fn arguments(schema: &Value, arguments: &RawValue) -> Vec<Misfit> {
     let value: Value = serde_json::from_str(arguments.get()).unwrap_or_default();
     problems(&Schema::compile(schema), &value)
 }
 
-/// Judges the result of a tool that promised structured content.
+/// Checks the result of a tool that has an output schema.
 pub(super) fn output(schema: &Value, result: &RawValue) -> Option<OutputCheck> {
     let result: Value = serde_json::from_str(result.get()).ok()?;
     if result.get("isError") == Some(&Value::Bool(true)) {
@@ -45,7 +45,7 @@ pub(super) fn output(schema: &Value, result: &RawValue) -> Option<OutputCheck> {
     })
 }
 
-/// What does not fit a schema. One that cannot be used checks nothing.
+/// The violations of a schema. If the schema cannot be used, nothing is checked.
 pub(super) fn problems(schema: &Result<Schema, SchemaError>, value: &Value) -> Vec<Misfit> {
     let Ok(schema) = schema else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The client that connects to a server of the inspector, and what it does while it is connected.
+//! The client that connects to a server of the inspector, and its work while it is connected.
 
 use std::{
     future::Future,
@@ -34,7 +34,7 @@ use super::{
     server::{Entry, Stage},
 };
 
-/// All that connecting needs to know.
+/// Everything that is needed to connect.
 pub(super) struct Plan {
     id: String,
     server: Arc<Server>,
@@ -48,7 +48,7 @@ impl Plan {
     pub(super) fn of(entry: &mut Entry) -> Self {
         let oauth = entry.oauth.get_or_insert_with(|| {
             let oauth = OAuth::new("turnbuckle");
-            // Where tokens cannot be kept, they last as long as the process.
+            // If tokens cannot be stored, they last as long as the process.
             oauth.clone().persist_tokens().unwrap_or(oauth)
         });
         Self {
@@ -61,7 +61,7 @@ impl Plan {
         }
     }
 
-    /// Connects, and looks after the connection until it ends. What the program prints is passed on
+    /// Connects, and monitors the connection until it ends. The program's stderr is passed on
     /// from its start.
     pub(super) async fn run(self, inspector: Arc<Inspector>, old: Option<Connection>) {
         tokio::select! {
@@ -94,7 +94,7 @@ impl Plan {
             entry.latency = latency;
         });
         listening::begin(inspector, &self.id, &connection);
-        // The lists are read before the page asks for them.
+        // The lists are read before the page requests them.
         tokio::join!(
             inspector.offer(&self.id, false),
             self.look_after(inspector, &connection)
@@ -139,7 +139,7 @@ impl Plan {
         }
     }
 
-    /// The program, which prints into the log of the server.
+    /// The program as a target, with its stderr going to the log of the server.
     fn program(&self) -> Option<Target> {
         match &self.server.launch {
             Launch::Command {
@@ -160,10 +160,10 @@ impl Plan {
         let client = Client::new("turnbuckle", env!("CARGO_PKG_VERSION"))
             .deadline(inspector.options.deadline())
             .limits(target::limits())
-            // What a tool gives is shown as it is; whether it fits is said beside it.
+            // Results of tools are shown unchanged; whether they satisfy the schema is shown beside them.
             .trust_output()
             .no_cache()
-            // Enough to see what a server does; the page asks for more or less.
+            // A useful default; the page can change it.
             .log_level(LoggingLevel::Info)
             .declare::<Ui>(&UiClient::default())
             .answering(answers(&self.id, inspector))
@@ -174,7 +174,7 @@ impl Plan {
                 let row = inspector
                     .wire
                     .message(&id, passing.direction, passing.message);
-                // Here, and not where logs are told of: the answer of a call comes after its lines.
+                // Published here, in the order of messages: a call's log lines come before its result.
                 if let Some(line) = LogLine::read(&row, passing.message) {
                     inspector.logged(&line);
                 }
@@ -187,7 +187,7 @@ impl Plan {
         }
     }
 
-    /// Passes on what a program prints on its standard error.
+    /// Passes on what a program prints on stderr.
     async fn follow_stderr(&self, inspector: &Inspector) {
         let mut cursor = self.stderr.follow();
         while let Some(first) = cursor.next().await {
@@ -204,7 +204,7 @@ impl Plan {
         }
     }
 
-    /// Says when the server cannot be reached, until the connection is over.
+    /// Reports when the server cannot be reached, until the connection ends.
     async fn look_after(&self, inspector: &Arc<Inspector>, connection: &Connection) {
         let mut closed = pin!(connection.closed());
         let mut looks = tokio::time::interval(LOOK_INTERVAL);
@@ -231,8 +231,8 @@ impl Plan {
     }
 }
 
-/// A server that came back may have forgotten the session. A ping finds that out and opens another,
-/// so that the next call does not fail for it.
+/// A server that came back may have forgotten the session. A ping detects that and opens another session,
+/// so that the next call does not fail because of it.
 async fn renew_session(connection: &Connection) {
     if !connection.server().revision().is_modern() {
         let _ = timeout(RENEW_WITHIN, connection.ping()).await;
@@ -240,7 +240,7 @@ async fn renew_session(connection: &Connection) {
 }
 
 impl Inspector {
-    /// The page was opened.
+    /// Called when the page is opened: connects to the servers that wait for it.
     pub(super) fn is_looked_at(self: &Arc<Self>) {
         let ids = std::mem::take(&mut *self.waiting.lock());
         for id in ids {
@@ -260,11 +260,11 @@ impl Inspector {
             return Some(());
         }
         let old = entry.take_connection();
-        // Until now, what it had to offer could still be looked at.
+        // Until now, the lists of the old connection could still be viewed.
         entry.offer = None;
         entry.stage = Stage::Connecting;
         entry.error = None;
-        // The lines of the program that ran before are its own.
+        // Lines of the previous process do not belong to the new one.
         entry.stderr = StderrLog::default();
         entry.pin = pin.unwrap_or(entry.pin);
         let plan = Plan::of(entry);
@@ -276,25 +276,25 @@ impl Inspector {
     }
 }
 
-/// The way in which a person signs in: the page shows the link.
+/// How the user signs in: the page shows the link.
 pub(super) fn browser(tell: impl Fn(&str, &str) + Send + Sync + 'static) -> Loopback {
     Loopback::new()
         .without_opening()
         .announce(move |request| tell(request.issuer(), request.url()))
 }
 
-/// 500 ms until the page says that a server does not answer.
+/// How often to check whether a server answers.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// 5 s for a server that came back to answer a ping.
+/// How long a server that came back may take to answer a ping.
 const RENEW_WITHIN: Duration = Duration::from_secs(5);
 
-/// 200 lines of standard error at once, 100 ms apart: a program that prints without end does not
-/// keep the page from everything else.
+/// How many lines of stderr are published at once, and the pause between. A program that prints without end
+/// must not keep the page from everything else.
 const STDERR_BATCH: usize = 200;
 const STDERR_PAUSE: Duration = Duration::from_millis(100);
 
-/// Answers of sessions come from the page. What modern servers ask, exchanges see themselves.
+/// Passes questions in sessions to the page. Exchanges handle the questions of modern servers themselves.
 fn answers(id: &str, inspector: &Arc<Inspector>) -> Answers {
     let page = PageAnswers {
         server: id.to_owned(),
@@ -308,7 +308,7 @@ fn answers(id: &str, inspector: &Arc<Inspector>) -> Answers {
         .roots(inspector.roots.clone())
 }
 
-/// The page, as a session's questions reach it.
+/// The page as the receiver of a session's questions.
 #[derive(Clone)]
 struct PageAnswers {
     server: String,

@@ -1,4 +1,4 @@
-//! Times as the page has them.
+//! Times in the form that the page uses.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,12 +12,13 @@ pub(super) fn now() -> f64 {
     milliseconds(since)
 }
 
-/// A span in milliseconds, to the microsecond.
+/// A duration in milliseconds, rounded to microseconds.
 pub(super) fn milliseconds(span: Duration) -> f64 {
     (span.as_secs_f64() * 1_000_000.0).round() / 1_000.0
 }
 
-/// Writes a time as the page would: `3` and not `3.0`, whose digits it would keep as those of a message.
+/// Writes a time as JavaScript would: `3` and not `3.0`, which the page would show with its digits, like
+/// numbers in messages.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a whole number of milliseconds is far from the bounds"

@@ -1,4 +1,4 @@
-//! The servers of the config files, read when the inspector starts and again when the page asks.
+//! The servers in config files, which are read when the inspector starts and again when the page asks.
 
 use std::{
     collections::BTreeMap,
@@ -27,8 +27,8 @@ use super::{
 type KnownEntry = (String, BTreeMap<String, String>, Option<String>);
 
 impl Inspector {
-    /// Adds the servers of the config files, or brings those that are there up to date. Nothing is
-    /// connected to.
+    /// Adds the servers in the config files, or updates those that were added before. Does not
+    /// connect to any.
     ///
     /// # Errors
     /// If the file that the command line names cannot be read.
@@ -46,7 +46,7 @@ impl Inspector {
         *self.files.lock() = files.collect();
         let mut taken = BTreeMap::new();
         let mut seen = Vec::new();
-        // Those that can be used come first: of several servers with one name, one of them gets it.
+        // Usable entries come first, because one of several servers with the same name gets the name.
         let mut entries: Vec<_> = config_files.entries().collect();
         entries.sort_by_cached_key(|(_, entry)| {
             let resolved = self.configured(entry).resolve();
@@ -81,7 +81,7 @@ impl Inspector {
     /// it.
     ///
     /// # Errors
-    /// If the user does not agree to the file.
+    /// If the user does not trust the file.
     pub fn add_named(&self, word: &str) -> Outcome<Option<String>> {
         let config = self.options.config.as_ref();
         let (config_files, _) = target::config_files(config)?;
@@ -94,8 +94,8 @@ impl Inspector {
             let resolved = configured.resolve()?;
             known.push((place, configured, resolved));
         }
-        // The nearest that can be used, as commands take it; or one that only lacks an input; or one
-        // whose program does not exist, so that the page says so.
+        // The nearest usable entry, as for commands; or else one that only lacks an input; or else one
+        // whose program does not exist, so that the page reports that.
         let choices: [fn(&Resolved) -> bool; 3] = [
             Resolved::is_usable,
             |resolved| matches!(resolved.blocked, Some(Blocked::Inputs)),
@@ -127,7 +127,7 @@ impl Inspector {
         self.add_entry(resolved, origin, Some(configured)).map(Some)
     }
 
-    /// Adds a server by the page's form: what a config file would say of it.
+    /// Adds a server from the page's form, which has the same settings as a config file.
     pub(super) fn add_form(
         &self,
         name: &str,
@@ -143,7 +143,7 @@ impl Inspector {
         )
     }
 
-    /// Takes values for the inputs of a server. `None` if there is no such server.
+    /// Sets values for the inputs of a server. `None` if there is no such server.
     pub(super) fn give_inputs(
         &self,
         id: &str,
@@ -164,8 +164,8 @@ impl Inspector {
         Some(Ok(()))
     }
 
-    /// Gives a server of a config file another name, so that it can be used beside the one that has its
-    /// name. The file stays as it is. `None` if there is no such server.
+    /// Gives a server of a config file another name, so that it can be used beside another server with the same
+    /// name. The file does not change. `None` if there is no such server.
     pub(super) fn rename(self: &Arc<Self>, id: &str, name: &str) -> Option<Outcome> {
         let name = name.trim();
         let mut state = self.lock();
@@ -200,7 +200,7 @@ impl Inspector {
         Some(self.read_config())
     }
 
-    /// Agrees to the file of a project that has a server, and reads the files again.
+    /// Trusts the project file that has a server, and reads the files again.
     pub(super) fn trust_file(self: &Arc<Self>, id: &str) -> Option<Outcome> {
         let file = match &self.lock().server(id)?.blocked {
             Some(Blocked::Untrusted { file }) => file.clone(),
@@ -219,7 +219,7 @@ impl Inspector {
         }
     }
 
-    /// Adds an entry, or brings the server that it is up to date.
+    /// Adds the server of an entry, or updates it.
     fn take_entry(
         &self,
         place: &Place,
@@ -245,7 +245,7 @@ impl Inspector {
                 file: place.path.clone(),
             });
         } else if configured.alias.is_some() {
-            // It is used by another name.
+            // It is used under another name.
         } else if let Some(by) = taken.get(&entry.name)
             && resolved.server.can_be_found()
         {
@@ -268,7 +268,7 @@ impl Inspector {
         Ok(())
     }
 
-    /// The server that an entry is already, with what was given for its inputs and its name.
+    /// The server that was added for an entry, with the values of its inputs and its other name.
     pub(super) fn known_entry(&self, file: &Path, name: &str) -> Option<KnownEntry> {
         let state = self.lock();
         let mut entries = state.servers.iter();
@@ -284,7 +284,7 @@ impl Inspector {
         known
     }
 
-    /// Forgets servers that no file has any more, unless they are in use.
+    /// Removes servers that are no longer in any file, unless they are in use.
     fn forget_entries(self: &Arc<Self>, seen: &[(PathBuf, String)]) {
         let state = self.lock();
         let gone = state.servers.iter().filter(|server| {
@@ -304,7 +304,7 @@ impl Inspector {
     }
 }
 
-/// What the page's form says, as far as it can be used.
+/// Parses the document of the page's form, as far as it can be used.
 pub(super) fn read_form(
     document: &str,
     inputs: BTreeMap<String, String>,
@@ -325,7 +325,7 @@ pub(super) fn read_form(
     }
 }
 
-/// A path as people write it: from their home folder.
+/// A path as people write it, relative to the home folder.
 fn short(path: &Path) -> String {
     let home = env::var_os("HOME").map(PathBuf::from);
     let home = home.filter(|home| home.is_absolute());

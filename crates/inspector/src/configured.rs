@@ -9,18 +9,18 @@ use turnbuckle_command_line::{
 };
 use turnbuckle_host::config::{self, Unexpanded};
 
-/// An entry of a config file, or of the page's form, with what was given for its inputs.
+/// An entry of a config file or of the page's form, with the values of its inputs.
 pub(super) struct Configured {
     pub(super) entry: config::Entry,
     /// The file that names are looked up in, if the command line names one.
     pub(super) config: Option<PathBuf>,
-    /// Values of inputs; they live in memory alone.
+    /// The values of inputs, which are only kept in memory.
     pub(super) inputs: BTreeMap<String, String>,
-    /// The name that the page gave it, because another file has a server of its name.
+    /// Another name from the page, because another file has a server with the same name.
     pub(super) alias: Option<String>,
 }
 
-/// What an entry comes to.
+/// The server of an entry.
 pub(super) struct Resolved {
     pub(super) server: Server,
     pub(super) blocked: Option<Blocked>,
@@ -33,13 +33,13 @@ pub(super) struct Resolved {
 pub(super) enum Blocked {
     /// A value for an input is missing.
     Inputs,
-    /// Another file has a server of this name, and is read first.
+    /// A file that is read earlier has a server with this name.
     Shadowed { by: String },
-    /// The file belongs to a project, and the user has not agreed to it.
+    /// The file belongs to a project, and the user has not trusted it.
     Untrusted { file: PathBuf },
-    /// The file has it switched off.
+    /// The file has disabled it.
     Disabled,
-    /// What the file says cannot be used.
+    /// The entry cannot be used.
     Unusable { message: String },
 }
 
@@ -72,23 +72,23 @@ pub(super) struct InputView {
 /// A config file as the page shows it.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct FileView {
-    /// As the sources of servers name it.
+    /// The path, as in the sources of servers.
     pub(super) file: String,
     /// The program that it belongs to.
     pub(super) host: &'static str,
-    /// Why it cannot be read.
+    /// Why it cannot be read, if so.
     pub(super) problem: Option<String>,
 }
 
 impl Resolved {
-    /// Whether nothing is missing, and its program exists.
+    /// Whether nothing is missing, and the program exists.
     pub(super) fn is_usable(&self) -> bool {
         self.blocked.is_none() && self.server.can_be_found()
     }
 }
 
 impl Configured {
-    /// The server that the entry describes, and what is missing.
+    /// The server that the entry describes, and what it lacks.
     pub(super) fn resolve(&self) -> Outcome<Resolved> {
         let variables = WithInputs {
             given: self.inputs.clone(),
@@ -99,7 +99,7 @@ impl Configured {
             let written =
                 target::configured_with(entry, &entry.name, config, (&Unexpanded, &Unexpanded));
             written.or_else(|_| {
-                // Nothing can be started; the name is all there is to show.
+                // Nothing can be started, so only the name is shown.
                 let words = [entry.name.clone()];
                 target::split(&[], &words, Lookup::default()).map(|(server, _)| server)
             })

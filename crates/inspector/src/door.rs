@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::{guard::Guard, inspector::Inspector};
 
-/// The inspector behind its guard, and the origins of its two ports.
+/// The inspector, its guard, and the origins of its two ports.
 pub(super) struct Door {
     pub(super) inspector: Arc<Inspector>,
     pub(super) guard: Guard,
-    /// The origin of tools' pages.
+    /// The origin of the pages of tools.
     pub(super) sandbox: String,
-    /// The origin of our own.
+    /// The origin of the inspector's own page.
     pub(super) origin: String,
 }

@@ -18,12 +18,12 @@ use super::{
 /// The path of the server's endpoint.
 pub(super) const ENDPOINT: &str = "/mcp";
 
-/// What answers at a port.
+/// The service at a port.
 #[derive(Clone)]
 pub(super) enum Entrance {
-    /// The page alone.
+    /// Only the page.
     Page(Arc<Door>),
-    /// The page, a server that knows its endpoint, and what else is answered.
+    /// The page, a server at its endpoint, and further routes.
     Beside(Arc<Door>, HttpService, Option<ExtraRoutes>),
     /// The pages of tools.
     Apps(Arc<Door>),
@@ -40,7 +40,7 @@ impl Service<Request<Incoming>> for Entrance {
 
     fn call(&mut self, request: Request<Incoming>) -> Self::Future {
         if let Self::Beside(door, _, Some(more)) = self
-            // Before anything is looked up: an answer may use up what it is about.
+            // Checked before the routes are asked, because an answer may have side effects.
             && door.guard.check(request.headers()).is_ok()
             && let Some(text) =
                 more.answer(request.method(), request.uri(), request.headers())
@@ -68,9 +68,9 @@ impl Service<Request<Incoming>> for Entrance {
     }
 }
 
-/// Whether a request is the server's. The others are the page's.
+/// Whether a request is for the server. All others are for the page.
 fn is_of_server(method: &Method, path: &str) -> bool {
-    // A client that was given the site's URL is told where the endpoint is.
+    // A client that was given the URL of the site learns where the endpoint is.
     if path.starts_with("/.well-known/") || (path == "/" && method == Method::POST) {
         return true;
     }

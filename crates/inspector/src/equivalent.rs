@@ -1,4 +1,4 @@
-//! The command line that does the same as an exchange: it can be pasted into a shell and runs.
+//! The command line that is equivalent to an exchange, ready to be pasted into a shell.
 
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
@@ -17,16 +17,16 @@ use super::{
     origin::{Origin, Pin, shown},
 };
 
-/// What every command line for a server has, each part quoted for a shell.
+/// The common parts of every command line for a server, each quoted for a shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Shell {
-    /// `cd` and the folder that the server is started in.
+    /// `cd` to the folder in which the server is started.
     before: String,
-    /// How to connect.
+    /// The connection options.
     options: String,
-    /// The server, where it is one word.
+    /// The server, if it is a single word.
     server: String,
-    /// `--` and the command that is the server.
+    /// `--` and the command of the server.
     command: String,
 }
 
@@ -75,7 +75,7 @@ impl Shell {
         }
     }
 
-    /// The line that does `verb` with these words.
+    /// The command line for `verb` with these words.
     fn line(&self, verb: &str, words: &[String]) -> String {
         let words = line(words.iter().map(String::as_str));
         let parts = ["turnbuckle", verb, &self.options, &self.server];
@@ -84,7 +84,7 @@ impl Shell {
         parts.join(" ")
     }
 
-    /// The line for an exchange; `None` where the command line has no word for it.
+    /// The command line for an exchange; `None` if there is no such command.
     pub(super) fn exchange(&self, offer: Option<&Offer>, wanted: &Wanted) -> Option<String> {
         let params = wanted.params.as_deref().map_or("{}", RawValue::get);
         let object = object_of(params);
@@ -122,8 +122,8 @@ impl Shell {
     }
 }
 
-/// How an HTTP server is reached. A header that may be a secret is taken from the environment: what is
-/// shown and copied holds none.
+/// The options for an HTTP server. A header that may be a secret is taken from an environment variable, so that
+/// the shown and copied text contains no secret.
 fn reach(options: &Options, launch: &Launch) -> Vec<String> {
     if !matches!(launch, Launch::Remote(_)) {
         return Vec::new();
@@ -139,7 +139,7 @@ fn reach(options: &Options, launch: &Launch) -> Vec<String> {
 /// A variable for `env`. A value that may be a secret is taken from the environment.
 fn assigned((name, value): &(String, String)) -> String {
     if may_be_secret(name, value) {
-        // A name in a config file can be any text. It must not become code of the shell.
+        // A name in a config file can be any text. It must not become shell code.
         return match variable_of(name) {
             Some(variable) => format!("{}=\"{variable}\"", quote(name)),
             None => quote(&format!("{name}=…")),
@@ -151,13 +151,13 @@ fn assigned((name, value): &(String, String)) -> String {
 fn may_be_secret(name: &str, value: &str) -> bool {
     const WORDS: [&str; 5] = ["pass", "pwd", "credential", "auth", "dsn"];
     let lower = name.to_ascii_lowercase();
-    // A URL can have a password before its host.
+    // A URL can contain a password before its host.
     let has_password = value.contains("://") && value.contains('@');
     http_row::is_secret(name) || has_password || WORDS.iter().any(|word| lower.contains(word))
 }
 
-/// A word for a shell, which fills in what Turnbuckle would: `${input:…}` and `${…}` become
-/// variables of the environment.
+/// A word for a shell, in which the shell expands what Turnbuckle would: `${input:…}` and `${…}` become
+/// environment variables.
 fn expanded(word: &str) -> String {
     let mut rest = word;
     let mut made = String::new();
@@ -192,8 +192,8 @@ fn expanded(word: &str) -> String {
     }
 }
 
-/// A reference of a config file (the text inside `${…}`) as a variable of a shell. The shell reports
-/// one that has no value.
+/// A reference in a config file (the text inside `${…}`) as a shell variable. The shell reports an error if it has
+/// no value.
 fn variable_of(reference: &str) -> Option<String> {
     if let Some(id) = reference.strip_prefix("input:") {
         return Some(format!("${{{}:?}}", target::input_variable(id)));
@@ -244,7 +244,7 @@ fn pins(pin: Pin) -> Vec<String> {
     }
 }
 
-/// Arguments as words that read back as the same JSON; if that is impossible, `-` and the JSON.
+/// Arguments as words that give the same JSON; if that is impossible, `-` and the JSON.
 fn arguments(params: &str, schema: &Value) -> Option<(Vec<String>, Option<String>)> {
     let Tree::Object(members) = Tree::parse(params).ok()? else {
         return None;
@@ -267,7 +267,7 @@ fn arguments(params: &str, schema: &Value) -> Option<(Vec<String>, Option<String
     })
 }
 
-/// The shortest word that means this.
+/// The shortest word with this meaning.
 fn word(key: &str, value: &Tree, schema: &Value) -> Option<String> {
     let json = value.to_json();
     let plain = match serde_json::from_str::<String>(&json) {
@@ -276,14 +276,14 @@ fn word(key: &str, value: &Tree, schema: &Value) -> Option<String> {
     };
     let wanted = Tree::Object(vec![(key.to_owned(), value.clone())]).to_json();
     [plain, format!("{key}:={json}")].into_iter().find(|word| {
-        // One that begins with `-` would be an option, one with `=@` a file.
+        // A word that begins with `-` would be an option, and one with `=@` a file.
         let is_safe = !word.starts_with('-') && !word.contains("=@");
         let read = || argument::read(std::slice::from_ref(word), schema);
         is_safe && read().is_ok_and(|tree| tree.to_json() == wanted)
     })
 }
 
-/// `complete` takes the prompt or template, what is settled, and what is being typed.
+/// The words for `complete`: the prompt or template, the arguments so far, and the one that is being typed.
 fn completion(params: &str) -> Option<Vec<String>> {
     let params: Value = serde_json::from_str(params).ok()?;
     let reference = params.get("ref")?;
@@ -324,7 +324,7 @@ mod tests {
         let line = |name: &str, value: &str| assigned(&(name.to_owned(), value.to_owned()));
         assert_eq!(line("DB_PASS", "hunter2"), "DB_PASS=\"${DB_PASS:?}\"");
         assert_eq!(line("REGION", "eu"), "REGION=eu");
-        // A name that a shell would run, or expand, is quoted as a whole.
+        // A name that a shell would execute or expand is quoted as a whole.
         for name in ["PASS}\"; touch x; \"", "PASS$(touch x)", "PASS`touch x`"] {
             assert_eq!(line(name, "hunter2"), format!("'{name}=…'"));
         }

@@ -1,7 +1,7 @@
-//! Events, in order, for all open pages.
+//! Events in order, for all open pages.
 //!
-//! Events are kept for a while, so that a page that lost its stream goes on where it was. One that is
-//! too slow is told how many it missed, and asks for the state again.
+//! Events are kept for a while, so that a page that lost its stream can resume it. A page that is too
+//! slow is told how many events it missed, and requests the full state again.
 
 use std::{
     collections::VecDeque,
@@ -19,16 +19,16 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use turnbuckle::transport::http::sse;
 use turnbuckle_base::lock::Mutex;
 
-/// 16,384 events: minutes of a busy server.
+/// How many events are kept: minutes of a busy server.
 const MAX_EVENTS: usize = 16_384;
 
-/// 64 MiB: the results of exchanges are part of their events.
+/// How many bytes of events are kept: the results of exchanges are part of their events.
 const MAX_EVENT_BYTES: usize = 64 * 1024 * 1024;
 
-/// 256 KiB: what is handed over at once, so that many small events cost one write.
+/// How many bytes are written at once, so that many small events cost one write.
 const MAX_FRAME_BYTES: usize = 256 * 1024;
 
-/// 15 s: below what anything between two ends on one machine would call idle.
+/// The interval of keep-alives: shorter than any idle timeout on one machine.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The log of events.
@@ -37,7 +37,7 @@ pub(super) struct EventLog(Mutex<KeptEvents>);
 
 #[derive(Default)]
 struct KeptEvents {
-    /// The number of the newest.
+    /// The number of the newest event.
     last: u64,
     bytes: usize,
     events: VecDeque<Event>,
@@ -99,20 +99,20 @@ impl EventLog {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// What happens after an event, or from now on.
+    /// The events after this one, or from now on.
     pub(super) fn follow(self: &Arc<Self>, after: Option<u64>) -> EventStream {
         let last = self.last();
         let mut alive = interval(KEEP_ALIVE);
         alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
         EventStream {
             log: self.clone(),
-            // A number from another launch says nothing.
+            // A number from another launch has no meaning here.
             after: after.filter(|after| *after <= last).unwrap_or(last),
             alive,
         }
     }
 
-    /// Writes what comes after an event; the number of the last that was written.
+    /// Writes the events after this one; returns the number of the last that was written.
     fn write_after(&self, after: u64, out: &mut BytesMut, context: &Context<'_>) -> Option<u64> {
         let mut kept = self.0.lock();
         if kept.is_closed {

@@ -11,7 +11,7 @@ use super::{
     raw::Raw,
 };
 
-/// How far an exchange is.
+/// The state of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Status {
@@ -22,7 +22,7 @@ pub(super) enum Status {
     Cancelled,
 }
 
-/// How far the server says it is.
+/// The progress that the server reports.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Progress {
     pub(super) progress: f64,
@@ -47,19 +47,19 @@ pub(super) struct Exchange {
     pub(super) rounds: usize,
     pub(super) progress: Option<Progress>,
     pub(super) asks: Vec<Ask>,
-    /// What was asked and answered already.
+    /// The questions that were answered, with their answers.
     pub(super) answers: Vec<Answered>,
     pub(super) result: Option<Raw>,
     pub(super) error: Option<Problem>,
     pub(super) bytes: usize,
     pub(super) output_check: Option<OutputCheck>,
     pub(super) task_id: Option<String>,
-    /// The task as the server last said it.
+    /// The task as the server last reported it.
     pub(super) task: Option<Raw>,
     pub(super) command: Option<String>,
 }
 
-/// What the page asks to be sent.
+/// The request that the page wants to send.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Wanted {
@@ -102,14 +102,14 @@ impl Exchange {
         self.ended.is_some()
     }
 
-    /// What it costs to keep, in bytes.
+    /// The memory that it takes, in bytes.
     pub(super) fn size(&self) -> usize {
         let params = self.params.as_ref().map_or(0, |params| params.text().len());
         let task = self.task.as_ref().map_or(0, |task| task.text().len());
         params + task + self.bytes
     }
 
-    /// It is over.
+    /// Ends the exchange.
     pub(super) fn end(&mut self, status: Status) {
         self.status = status;
         self.ended = Some(clock::now());

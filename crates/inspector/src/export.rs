@@ -1,4 +1,4 @@
-//! The wire as a recording: one message a line, with its time and direction.
+//! Exports the messages as a recording: one message in each line, with its time and direction.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::{inspector::Inspector, raw::Raw, wire::Shown};
 
 #[derive(Serialize)]
 struct RecordedLine<'a> {
-    /// Milliseconds since the first of them.
+    /// Milliseconds since the first message.
     ms: f64,
     direction: &'a str,
     message: Raw,
@@ -14,7 +14,7 @@ struct RecordedLine<'a> {
     exchange: Option<u64>,
 }
 
-/// Which messages: those of one server, as replaying wants it, or all.
+/// Which messages to export: those of one server, as replaying requires, or all.
 #[derive(Default, Deserialize)]
 pub(super) struct Which {
     server: Option<String>,
@@ -27,7 +27,7 @@ impl Which {
 }
 
 impl Inspector {
-    /// The messages that are kept, as lines of JSON, secrets redacted.
+    /// The stored messages as lines of JSON, with secrets redacted.
     pub(super) fn export(&self, which: &Which) -> Vec<u8> {
         let mut lines = Vec::new();
         let mut began = None;
@@ -55,7 +55,7 @@ fn write(lines: &mut Vec<u8>, line: &impl Serialize) {
     lines.push(b'\n');
 }
 
-/// A message without the values of members that are named like secrets.
+/// A message without the values of members whose names mark them as secrets.
 pub(super) fn redacted(message: &[u8]) -> Raw {
     use turnbuckle_command_line::argument::Tree;
 
@@ -89,7 +89,7 @@ fn redact(tree: &mut turnbuckle_command_line::argument::Tree) {
 }
 
 pub(super) fn is_secret(name: &str) -> bool {
-    // The tokens of progress and pages are not secret.
+    // Progress tokens and page tokens are not secret.
     if matches!(name, "progressToken" | "nextPageToken") {
         return false;
     }

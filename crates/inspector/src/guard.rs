@@ -1,4 +1,4 @@
-//! Access to the inspector: only the page that this process opened, on this machine.
+//! Access control: only the page that this process opened on this machine has access.
 
 use http::{HeaderMap, StatusCode, header};
 
@@ -7,17 +7,17 @@ use super::{
     random,
 };
 
-/// 32 bytes: they cannot be guessed.
+/// The random bytes of the key, so that it cannot be guessed.
 const TOKEN_BYTES: usize = 32;
 
-/// The key of one launch. It is never logged.
+/// The key of this launch. It is never logged.
 pub(super) struct Token(String);
 
 impl Token {
-    /// A new one.
+    /// Creates a new key.
     ///
     /// # Errors
-    /// If the operating system gives no random bytes.
+    /// If the operating system provides no random bytes.
     pub(super) fn new() -> Result<Self, getrandom::Error> {
         random::hexadecimal::<TOKEN_BYTES>().map(Self)
     }
@@ -26,7 +26,7 @@ impl Token {
         &self.0
     }
 
-    /// Compares in a time that says nothing about where they differ.
+    /// Compares keys in constant time.
     fn is(&self, other: &[u8]) -> bool {
         let own = self.0.as_bytes();
         let differs = own
@@ -44,10 +44,10 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Turns away requests that were led here by another name, or by another page.
+    /// Rejects requests that reached this port by another host name, or from another page.
     ///
-    /// A name that a stranger's DNS points at this machine gets no further than its `Host`, and a
-    /// stranger's page no further than its `Origin`.
+    /// A foreign DNS name that points to this machine is rejected because of its `Host`, and a
+    /// foreign page because of its `Origin`.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Box<Answer>> {
         let host = headers.get(header::HOST).map(http::HeaderValue::as_bytes);
         if !host.is_some_and(|host| self.is_own(host)) {
@@ -66,7 +66,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Turns away requests without the key of this launch.
+    /// Rejects requests without the key of this launch.
     pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<(), Box<Answer>> {
         let given = headers.get(header::AUTHORIZATION);
         let given = given.and_then(|given| given.as_bytes().strip_prefix(b"Bearer "));

@@ -1,6 +1,6 @@
-//! The requests of HTTP as an HTTP archive (HAR 1.2), which browsers and proxies can open.
+//! Exports the HTTP requests as an HTTP archive (HAR 1.2), which browsers and proxies can open.
 //!
-//! Of an answer the messages are kept, one per line, without the framing of the stream.
+//! The content of an answer is its messages, one in each line, without the framing of the stream.
 
 use std::collections::HashMap;
 
@@ -107,10 +107,10 @@ struct Timings {
 }
 
 impl Inspector {
-    /// The requests of HTTP that are kept, secrets redacted.
+    /// The stored HTTP requests, with secrets redacted.
     pub(super) fn har(&self, which: &Which) -> Vec<u8> {
         let mut entries: Vec<ArchiveEntry> = Vec::new();
-        // The entry that waits for the answer of this id from this server.
+        // The entries that wait for an answer, by server and id.
         let mut waiting: HashMap<(String, String), usize> = HashMap::new();
         self.wire.each(|shown, message, head| {
             if !which.has(shown) {
@@ -171,7 +171,7 @@ impl ArchiveEntry {
                 body_size: shown.bytes,
             },
             response: Received {
-                // Zero is a request that was not answered.
+                // Zero means that the request was not answered.
                 status: head.status.unwrap_or_default(),
                 status_text: head
                     .status
@@ -213,7 +213,7 @@ fn named(headers: &[(String, String)]) -> Vec<Named> {
     headers.map(|(name, value)| Named { name, value }).collect()
 }
 
-/// An address and its query, without a password and without values that are named like secrets.
+/// A URL and its query parameters, without a password and without values whose names mark them as secrets.
 fn address(url: &str) -> (String, Vec<Named>) {
     let (base, query) = url.split_once('?').unwrap_or((url, ""));
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
@@ -242,7 +242,7 @@ fn address(url: &str) -> (String, Vec<Named>) {
     (shown, query)
 }
 
-/// A time of the page as ISO 8601 has it.
+/// A time as ISO 8601.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! A hook that writes down the heads of requests and answers, around the one that has credentials.
+//! A hook that records the heads of requests and responses, around the hook that adds credentials.
 
 use std::{
     collections::HashMap,
@@ -26,13 +26,13 @@ use super::{
     wire::{HttpHead, WireLog},
 };
 
-/// 1,024 requests under way: those whose answer never came are forgotten.
+/// How many requests are remembered until their responses arrive. When there are more, all of them are forgotten.
 const MAX_UNDER_WAY: usize = 1_024;
 
-/// What is shown in place of a secret.
+/// The text that replaces a secret.
 const MASK: &str = "•••";
 
-/// Headers whose values are secret, besides those that the client marked.
+/// Headers whose values are secret, in addition to those that the client marked.
 const SECRET: [&str; 8] = [
     "authorization",
     "proxy-authorization",
@@ -44,19 +44,19 @@ const SECRET: [&str; 8] = [
     "mcp-session-id",
 ];
 
-/// Looks on at the requests of one server.
+/// Records the requests of one server.
 #[derive(Clone)]
 pub(super) struct Onlooker {
     server: String,
     wire: Arc<WireLog>,
     oauth: OAuth,
-    /// Whether the person has asked to sign in: a refusal alone opens no browser.
+    /// Whether the user has asked to sign in: a refusal alone does not open a browser.
     may_sign_in: Arc<AtomicBool>,
     /// Each task has one request under way at a time.
     under_way: Arc<Mutex<UnderWay>>,
 }
 
-/// The row of each request that has no answer yet, and when it was sent.
+/// The row of each request that has no response yet, and when it was sent.
 type UnderWay = HashMap<Option<Id>, (u64, Instant)>;
 
 impl Onlooker {
@@ -98,7 +98,7 @@ impl Authorize for Onlooker {
         Box::pin(async move {
             let has_own = request.headers.contains_key(http::header::AUTHORIZATION);
             if has_own {
-                // A header that the person gave is what they want to be sent.
+                // The user wants to send this header instead of stored credentials.
                 self.departs(&request);
                 return Ok(());
             }
@@ -136,7 +136,7 @@ impl Authorize for Onlooker {
     }
 }
 
-/// Headers as text, secrets masked.
+/// Headers as text, with secrets masked.
 fn shown(headers: &HeaderMap) -> Vec<(String, String)> {
     let each = headers.iter();
     each.map(|(name, value)| {
@@ -150,7 +150,7 @@ fn shown(headers: &HeaderMap) -> Vec<(String, String)> {
     .collect()
 }
 
-/// Whether a header of this name holds a secret.
+/// Whether a header with this name contains a secret.
 pub(super) fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET.contains(&&*name)

@@ -26,34 +26,35 @@ use super::{
     wire::WireLog,
 };
 
-/// 200 exchanges: as many as the page lists.
+/// How many exchanges are kept: as many as the page lists.
 const MAX_EXCHANGES: usize = 200;
 
-/// 1,000 lines of logs: what a page that is opened again shows.
+/// How many log lines are kept for a page that is opened again.
 const MAX_LOGS: usize = 1_000;
 
-/// 64 MiB of params and results: of large ones the newest are kept.
+/// How many bytes of params and results are kept; the oldest are removed first.
 const MAX_EXCHANGE_BYTES: usize = 64 * 1024 * 1024;
 
-/// 256 KiB: longer lists are asked for by themselves, so that the page is there before them.
+/// The largest lists that are part of the first snapshot, in bytes. The page requests longer lists separately,
+/// so that it opens without waiting for them.
 const MAX_TOLD_BYTES: usize = 256 * 1024;
 
-/// Servers, exchanges and asks, with what is told of them.
+/// Servers, exchanges and questions, and the events about them.
 pub struct Inspector {
     state: Mutex<State>,
     pub(super) events: Arc<EventLog>,
     pub(super) wire: Arc<WireLog>,
     pub(super) options: Options,
     pub(super) apps: AppPages,
-    /// The places that servers may work in.
+    /// The roots that servers may work in.
     pub(super) roots: Roots,
     /// The config files that were read.
     pub(super) files: Mutex<Vec<FileView>>,
-    /// Looks for changed files.
+    /// The task that watches files for changes.
     pub(super) watching: Mutex<Option<AbortHandle>>,
-    /// Servers that are connected to when the page is opened.
+    /// Servers that are connected when the page is opened.
     pub(super) waiting: Mutex<Vec<String>>,
-    /// The gateway that the page is shown beside.
+    /// The gateway that the page shows.
     pub(super) gateway: OnceLock<GatewayPage>,
 }
 
@@ -69,29 +70,29 @@ pub(super) struct State {
     logs: VecDeque<Raw>,
 }
 
-/// What a page needs to begin with.
+/// The state that a page starts with.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Snapshot {
     version: &'static str,
-    /// The newest event that is part of this.
+    /// The number of the newest event that is included.
     event: u64,
     servers: Vec<View>,
-    /// What they offer, by their ids, where that is known and short.
+    /// The lists of servers, by their ids, if they are known and short.
     offers: BTreeMap<String, Raw>,
     exchanges: Vec<Exchange>,
-    /// What is waited for, also where nothing says by which exchange.
+    /// All open questions, including those that cannot be assigned to an exchange.
     asks: Vec<Ask>,
-    /// What servers logged last.
+    /// The newest log lines of servers.
     logs: Vec<Raw>,
     roots: Vec<Root>,
     files: Vec<FileView>,
-    /// Whether there is a gateway to look at.
+    /// Whether there is a gateway to show.
     has_gateway: bool,
 }
 
 impl Inspector {
-    /// An inspector without servers; `options` say how to connect to those that are added.
+    /// Creates an inspector without servers; `options` say how to connect to those that are added.
     pub fn new(options: Options) -> Arc<Self> {
         let events = Arc::new(EventLog::default());
         Arc::new(Self {
@@ -108,12 +109,12 @@ impl Inspector {
         })
     }
 
-    /// Shows a gateway on the page. Does nothing if it shows one already.
+    /// Shows a gateway on the page. Does nothing if the page shows one already.
     pub fn show_gateway(&self, gateway: GatewayPage) {
         let _ = self.gateway.set(gateway);
     }
 
-    /// Connects to a server when the page is opened, and not before.
+    /// Connects to a server only when the page is opened.
     pub fn connect_when_looked_at(&self, id: String) {
         self.waiting.lock().push(id);
     }
@@ -123,7 +124,7 @@ impl Inspector {
     }
 
     pub(super) fn snapshot(&self) -> Snapshot {
-        // Taken first: what happens from here on may be told twice, and is never lost.
+        // Read first: later events may be sent twice to the page, but none is lost.
         let event = self.events.last();
         let offers = self.small_offers();
         let state = self.lock();
@@ -145,7 +146,7 @@ impl Inspector {
         }
     }
 
-    /// A server logged something.
+    /// Adds a log line of a server.
     pub(super) fn logged(&self, line: &impl Serialize) {
         let line = Raw::of(line);
         let mut state = self.lock();
@@ -157,7 +158,7 @@ impl Inspector {
         self.events.publish("log", &line);
     }
 
-    /// Says something about a server among its logs.
+    /// Adds a note about a server to its log.
     pub(super) fn note(&self, server: &str, words: &str) {
         self.logged(&json!({
             "server": server,
@@ -168,13 +169,13 @@ impl Inspector {
         }));
     }
 
-    /// Lets servers work in these places, in place of those before. Sessions are told.
+    /// Replaces the roots that servers may work in. Sessions are notified.
     pub fn share_roots(&self, roots: Vec<Root>) {
         self.events.publish("roots", &roots);
         self.roots.replace(roots);
     }
 
-    /// Changes an exchange and tells of it; does nothing when it is over.
+    /// Changes an exchange and publishes it; does nothing if it is over.
     pub(super) fn change(&self, n: u64, change: impl FnOnce(&mut Exchange)) {
         let mut state = self.lock();
         let mut each = state.exchanges.iter_mut();
@@ -183,7 +184,7 @@ impl Inspector {
         };
         change(exchange);
         let is_over = exchange.is_over();
-        // Under the lock: of two changes the later is told later.
+        // Published under the lock, so that events have the order of the changes.
         self.events.publish("exchange", &*exchange);
         if is_over {
             self.wire.end_exchange(n);
@@ -202,8 +203,8 @@ impl Inspector {
         self.lock().server(id)?.connection.clone()
     }
 
-    /// Changes a server, and tells of it. Only for the task that connects it: one that was replaced may
-    /// run for a moment longer, and what it says is about a connection of the past.
+    /// Changes a server, and publishes it. Only for the task that connects it: a task that was replaced may
+    /// run a moment longer, and its changes concern the old connection.
     pub(super) fn change_server(&self, id: &str, change: impl FnOnce(&mut Entry)) {
         let mut state = self.lock();
         let Some(entry) = state.server(id).filter(|entry| entry.is_worked_on_here()) else {
@@ -215,20 +216,20 @@ impl Inspector {
     }
 
     pub(super) fn tell_of(&self, id: &str) {
-        // Under the lock: of two changes the later is told later.
+        // Published under the lock, so that events have the order of the changes.
         if let Some(entry) = self.lock().server(id) {
             self.events.publish("server", &entry.view(&self.options));
         }
     }
 
-    /// What a server offers: what is known, unless it is to be asked again. `None` if it was not
+    /// The lists of a server: the known ones, unless `is_fresh` asks to read them again. `None` if it was never
     /// connected.
     pub(super) async fn offer(&self, id: &str, is_fresh: bool) -> Option<Arc<Offer>> {
         let turn = self.lock().server(id)?.reading.clone();
         // Concurrent requests share one read.
         let _reading = turn.lock().await;
         let Some(connection) = self.connection(id) else {
-            // What it offered before it was stopped or broke down can still be looked at.
+            // After it was stopped or failed, its last lists can still be viewed.
             return self.known_offer(id);
         };
         if !is_fresh && let Some(known) = self.known_offer(id) {
@@ -236,7 +237,7 @@ impl Inspector {
         }
         let offer = Arc::new(Offer::ask(&connection).await);
         if let Some(entry) = self.lock().server(id)
-            // What another connection said, or what was said before a change, is not what is now.
+            // Lists of another connection, or from before a change, are not kept.
             && Arc::ptr_eq(&entry.reading, &turn)
         {
             entry.offer = Some(offer.clone());
@@ -244,7 +245,7 @@ impl Inspector {
         Some(offer)
     }
 
-    /// What is known of servers' offers, where it is little enough to be told with the rest.
+    /// The known lists of servers that are short enough for the snapshot.
     pub(super) fn small_offers(&self) -> BTreeMap<String, Raw> {
         let state = self.lock();
         let known = state
@@ -261,7 +262,7 @@ impl Inspector {
         self.lock().server(id)?.offer.clone()
     }
 
-    /// Ends everything: exchanges are cancelled, connections closed, processes with them.
+    /// Ends everything: cancels exchanges, closes connections, and ends their processes.
     pub async fn end(&self) {
         let (running, connections) = {
             let mut state = self.lock();
@@ -286,11 +287,11 @@ impl Inspector {
 }
 
 impl State {
-    /// Forgets the oldest exchanges that are over.
+    /// Removes the oldest exchanges that are over.
     pub(super) fn forget_old(&mut self) {
         let mut bytes: usize = self.exchanges.iter().map(Exchange::size).sum();
         while self.exchanges.len() > MAX_EXCHANGES || bytes > MAX_EXCHANGE_BYTES {
-            // The newest is the one that the user looks at.
+            // The newest one is kept, because the user is probably looking at it.
             let old = self.exchanges.len().saturating_sub(1);
             let index = self.exchanges.iter().take(old).position(Exchange::is_over);
             let Some(gone) = index.and_then(|index| self.exchanges.remove(index)) else {
@@ -300,7 +301,7 @@ impl State {
         }
     }
 
-    /// The task that an exchange became, and the connection that it is known at.
+    /// The task of an exchange, with its connection.
     pub(super) fn task_of(&mut self, n: u64) -> Option<(Connection, String)> {
         let exchange = self.exchanges.iter().find(|exchange| exchange.n == n)?;
         let (id, server) = (exchange.task_id.clone()?, exchange.server.clone());

@@ -1,8 +1,8 @@
 //! The inspector: connections that live in this process, and a page on loopback that shows them.
 //!
-//! A [`Site`] listens and admits only the page that was opened with its URL. The [`Inspector`]
-//! holds servers, exchanges, open questions, the messages that passed and a log of events, all of
-//! it bounded. Messages of servers are passed on as text, so that no digit of a number is lost on
+//! A [`Site`] listens, and only accepts the page that was opened with its URL. The [`Inspector`]
+//! contains servers, exchanges, open questions, messages and a log of events, all
+//! with limits. Messages of servers are passed on as text, so that no digit of a number is lost on
 //! the way to the page.
 
 mod answer;

@@ -7,7 +7,7 @@ use turnbuckle::{CallError, Change, Connection, Listen};
 
 use super::inspector::Inspector;
 
-/// How long to wait before a server that could not be reached is asked again to tell of changes.
+/// How long to wait before subscribing again at a server that could not be reached.
 const LISTEN_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
 /// The changes that the page subscribes to.
@@ -44,7 +44,7 @@ struct Told<'a> {
     uri: Option<&'a str>,
 }
 
-/// Hears of the lists from the beginning, without being asked to.
+/// Subscribes to changes of the lists from the start, without a request of the page.
 pub(super) fn begin(inspector: &Arc<Inspector>, id: &str, connection: &Connection) {
     let wish = ListenTo {
         tools: true,
@@ -55,7 +55,7 @@ pub(super) fn begin(inspector: &Arc<Inspector>, id: &str, connection: &Connectio
     listen(inspector, id, connection.clone(), &wish);
 }
 
-/// Hears of this from now on, in place of what was wished before.
+/// Replaces the subscription by this one.
 pub(super) fn listen(
     inspector: &Arc<Inspector>,
     id: &str,
@@ -101,7 +101,7 @@ async fn follow(inspector: &Arc<Inspector>, id: &str, connection: &Connection, w
             && let Some(entry) = inspector.lock().server(id)
         {
             entry.offer = None;
-            // What is being read now may be older than the change.
+            // A read that is under way may be older than the change.
             entry.reading = Arc::default();
         }
         let told = Told {

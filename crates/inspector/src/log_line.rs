@@ -1,4 +1,4 @@
-//! A line of a server's log, and the exchange that it belongs to.
+//! A line of a server's log, with the exchange that it belongs to.
 
 use serde::Serialize;
 use turnbuckle::protocol::{LoggingMessageNotificationParams, envelope::Outline};
@@ -9,7 +9,7 @@ use super::{clock, message::is_log, raw::Raw, wire::Shown};
 #[derive(Serialize)]
 pub(super) struct LogLine<'a> {
     server: &'a str,
-    /// The exchange that it was written for, where that is known.
+    /// The exchange during which it was written, if known.
     exchange: Option<u64>,
     level: Raw,
     logger: Option<String>,
@@ -19,7 +19,7 @@ pub(super) struct LogLine<'a> {
 }
 
 impl<'a> LogLine<'a> {
-    /// The line that a message is; `None` if it is not one.
+    /// The log line of a message; `None` if the message is another one.
     pub(super) fn read(row: &'a Shown, message: &[u8]) -> Option<Self> {
         if row.direction != "in" || row.kind != "notification" {
             return None;

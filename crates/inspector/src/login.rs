@@ -1,4 +1,4 @@
-//! Signing in to a server, step by step, and out again.
+//! Signing in to a server step by step, and signing out.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -16,7 +16,7 @@ use super::{
     server::Stage,
 };
 
-/// The step that a person takes.
+/// The step that the user does.
 const BROWSER: &str = "signing in in the browser";
 
 /// One step, as the page shows it.
@@ -48,7 +48,7 @@ impl Inspector {
         self.events.publish("auth", &step);
     }
 
-    /// Begins to sign in; what happens is told by events. Then the server is connected to.
+    /// Starts to sign in, and publishes the steps as events. Then connects to the server.
     pub(super) fn login(self: &Arc<Self>, id: &str) -> Result<(), NoLogin> {
         let url = self.remote(id)?;
         let oauth = self.new_oauth(id);
@@ -73,7 +73,7 @@ impl Inspector {
         match oauth.sign_in(url).await {
             Ok(_) => {
                 self.tell_step(id, "sign in", "done", None);
-                // Not from within: connecting takes the place of this task.
+                // In another task, because connecting replaces this task.
                 let (inspector, id) = (self.clone(), id.to_owned());
                 tokio::spawn(async move { inspector.connect(&id) });
             }
@@ -90,7 +90,7 @@ impl Inspector {
         }
     }
 
-    /// Gives the tokens back; the connection ends with them.
+    /// Revokes the tokens; the connection ends too.
     pub(super) fn logout(self: &Arc<Self>, id: &str) -> Result<(), NoLogin> {
         let url = self.remote(id)?;
         let oauth = {
@@ -112,7 +112,7 @@ impl Inspector {
         Ok(())
     }
 
-    /// Where a server is, if it is one that people can sign in to.
+    /// The URL of a server, if users can sign in to it.
     fn remote(&self, id: &str) -> Result<String, NoLogin> {
         let mut state = self.lock();
         let entry = state.server(id).ok_or(NoLogin::NoServer)?;
@@ -152,7 +152,7 @@ impl Inspector {
         let state = match passage.status {
             None => "doing",
             Some(200..=299) => "done",
-            // Not here: the next place is asked.
+            // Not at this URL: the next one is tried.
             Some(_) => "missing",
         };
         if passage.step == auth::client::Step::Token && passage.status.is_none() {

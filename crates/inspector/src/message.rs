@@ -1,4 +1,4 @@
-//! The method and the subject of a message, read from its text.
+//! Reads the method and the subject of a message from its text.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use turnbuckle::protocol::envelope::{Outline, Raw};
 
-/// What params may say a request is about.
+/// The members of params that may name the subject of a request.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Subject<'a> {
@@ -32,12 +32,12 @@ pub(super) fn error_code(response: &Outline<'_>) -> Option<i64> {
     Some(code)
 }
 
-/// Whether it is a line of a server's log.
+/// Whether the message is a log message.
 pub(super) fn is_log(message: &Outline<'_>) -> bool {
     message.method().as_deref() == Some("notifications/message")
 }
 
-/// What a response says, in a word.
+/// The kind of a response, in one word.
 pub(super) fn outcome(response: &Outline<'_>) -> Option<String> {
     #[derive(Default, Deserialize)]
     #[serde(default, rename_all = "camelCase")]
@@ -57,14 +57,14 @@ pub(super) fn outcome(response: &Outline<'_>) -> Option<String> {
     Some(done.result_type.map_or("ok".to_owned(), Cow::into_owned))
 }
 
-/// The request that the params of a notification are about.
+/// The request that a notification is about, by its params.
 pub(super) fn about(params: Option<Raw<'_>>) -> Option<&str> {
     let subject: Subject<'_> = params?.parse().ok()?;
     let about = subject.progress_token.or(subject.request_id)?;
     Some(about.get())
 }
 
-/// The tool, prompt, resource or task that params name.
+/// The tool, prompt, resource or task that the params name.
 pub(super) fn object_of(params: &str) -> Option<String> {
     let subject: Subject<'_> = serde_json::from_str(params).ok()?;
     let object = subject.name.or(subject.uri).or(subject.task_id)?;

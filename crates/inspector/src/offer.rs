@@ -9,10 +9,10 @@ use super::{
     raw::Raw,
 };
 
-/// 1,000 pages: a list that goes on after that does not end.
+/// How many pages are read: a list with more pages probably never ends.
 const MAX_PAGES: usize = 1_000;
 
-/// 100,000 things in one list: ten times what the page is made for.
+/// How many entries of one list are kept: ten times what the page is made for.
 const MAX_LISTED: usize = 100_000;
 
 /// The lists of a server.
@@ -26,14 +26,14 @@ pub(super) struct Offer {
     problems: Vec<Unlisted>,
 }
 
-/// A list that could not be had.
+/// A list that could not be read.
 #[derive(Debug, Serialize)]
 struct Unlisted {
     list: &'static str,
     error: Problem,
 }
 
-/// What a tool promises and wants.
+/// The name and schemas of a tool.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Schemas {
@@ -43,13 +43,13 @@ pub(super) struct Schemas {
 }
 
 impl Offer {
-    /// Asks a server for its lists.
+    /// Requests the lists of a server.
     pub(super) async fn ask(connection: &Connection) -> Self {
         let can = connection.server().capabilities();
-        // Whether the server offers what it does not speak of is not ours to find out.
+        // If the server does not declare capabilities, all lists are requested.
         let has =
             |list: fn(&turnbuckle::protocol::ServerCapabilities) -> bool| can.is_none_or(list);
-        // Each takes the server a while; together they take as long as the slowest.
+        // Requested concurrently: this takes only as long as the slowest list.
         let (tools, prompts, resources, templates) = tokio::join!(
             Listed::ask(connection, "tools", has(|can| can.tools.is_some())),
             Listed::ask(connection, "prompts", has(|can| can.prompts.is_some())),
@@ -75,7 +75,7 @@ impl Offer {
         }
     }
 
-    /// How much it is, as text.
+    /// The size as text, in bytes.
     pub(super) fn size(&self) -> usize {
         let lists = [
             &self.tools,
@@ -91,7 +91,7 @@ impl Offer {
     pub(super) fn tool(&self, name: &str) -> Option<Schemas> {
         let mut tools = self.tools.iter();
         tools.find_map(|tool| {
-            // Cheaper than reading every schema.
+            // This is cheaper than parsing every schema.
             let is_likely = tool.text().contains(name) || tool.text().contains('\\');
             let schemas: Schemas = is_likely
                 .then(|| serde_json::from_str(tool.text()).ok())
@@ -100,7 +100,7 @@ impl Offer {
         })
     }
 
-    /// The names of a prompt's arguments, as a schema.
+    /// The argument names of a prompt, as a schema.
     pub(super) fn prompt(&self, name: &str) -> Option<Value> {
         #[derive(Deserialize)]
         struct Prompt {
@@ -144,7 +144,7 @@ impl Listed {
     }
 }
 
-/// All pages of a list, with everything as it was sent.
+/// All pages of a list, with every entry as it was sent.
 async fn pages(
     connection: &Connection,
     list: &'static str,

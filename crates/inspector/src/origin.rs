@@ -1,4 +1,4 @@
-//! The origin and address of a server, and the settings of its connection.
+//! Where a server comes from, its address, and the settings of its connection.
 
 use serde::Deserialize;
 use turnbuckle::Revision;
@@ -8,7 +8,7 @@ use turnbuckle_command_line::{
 };
 use turnbuckle_host::config::Launch;
 
-/// What a connection is held to.
+/// The revision or era that a connection must use.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(super) struct Pin {
     pub(super) revision: Option<Revision>,
@@ -16,7 +16,7 @@ pub(super) struct Pin {
 }
 
 impl Pin {
-    /// What the command line says.
+    /// The settings of the command line.
     pub(super) fn of(options: &Options) -> Self {
         Self {
             revision: options.revision,
@@ -29,17 +29,17 @@ impl Pin {
     }
 }
 
-/// How a server came to be known.
+/// Where a server comes from.
 #[derive(Clone, Debug)]
 pub struct Origin {
-    /// Where from, as a person would say it.
+    /// The source, as text for people.
     pub(super) from: String,
-    /// What a command line calls it, if it has a name there.
+    /// Its name on a command line, if it has one.
     pub(super) word: Option<String>,
 }
 
 impl Origin {
-    /// It was given whole: as a URL or as a command.
+    /// A server that was given as a URL or as a command.
     pub fn given(from: &str) -> Self {
         Self {
             from: from.to_owned(),
@@ -47,7 +47,7 @@ impl Origin {
         }
     }
 
-    /// It is in a config file, under this name.
+    /// A server in a config file, under this name.
     pub fn configured(from: impl Into<String>, word: &str) -> Self {
         Self {
             from: from.into(),
@@ -56,7 +56,7 @@ impl Origin {
     }
 }
 
-/// Where a server is, as a person would write it. The query of a URL may hold a secret.
+/// The address of a server as people write it. The query of a URL is left out, because it may contain a secret.
 pub(super) fn shown(launch: &Launch) -> String {
     match launch {
         Launch::Command {

@@ -1,4 +1,4 @@
-//! The page, in the binary: one document with its modules and styles, as `build/` joins them.
+//! The page that is compiled into the binary: one document with its modules and styles, as `build/` joins them.
 
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
@@ -6,11 +6,11 @@ use super::answer::{self, Answer};
 
 const HTML: &str = "text/html; charset=utf-8";
 
-/// The page, as it is and compressed.
+/// The page, plain and compressed.
 struct Page {
-    /// What a browser says to ask whether it changed.
+    /// The `ETag`, with which a browser asks whether the page has changed.
     tag: &'static str,
-    /// Hashes of what may run and of how it looks.
+    /// The hashes of the script and the style, for the policy.
     script: &'static str,
     style: &'static str,
     plain: &'static [u8],
@@ -18,7 +18,7 @@ struct Page {
     gzip: &'static [u8],
 }
 
-/// Written when the binary is built.
+/// Generated when the binary is built.
 const PAGE: Page = Page {
     tag: include_str!(concat!(env!("OUT_DIR"), "/page.tag")),
     script: include_str!(concat!(env!("OUT_DIR"), "/page.script")),
@@ -28,7 +28,7 @@ const PAGE: Page = Page {
     gzip: include_bytes!(concat!(env!("OUT_DIR"), "/page.html.gz")),
 };
 
-/// The page, or that there is no other.
+/// The page, or an error for another path.
 pub(super) fn answer(method: &Method, path: &str, headers: &HeaderMap, sandbox: &str) -> Answer {
     if !matches!(*method, Method::GET | Method::HEAD) {
         return answer::wrong(StatusCode::METHOD_NOT_ALLOWED, "only GET is allowed here");
@@ -50,10 +50,10 @@ pub(super) fn answer(method: &Method, path: &str, headers: &HeaderMap, sandbox: 
 }
 
 impl Page {
-    /// In the smallest form that the browser takes, or that it has it already.
+    /// Responds with the smallest form that the browser accepts, or that it has the page already.
     fn answer(&self, headers: &HeaderMap) -> Answer {
         let (content, coding) = self.content(headers);
-        // Each form is a thing of its own to a cache.
+        // Each compression has its own tag.
         let tag = format!("\"{}{}\"", self.tag, coding.unwrap_or_default());
         let known = headers.get(header::IF_NONE_MATCH);
         let is_known = known.is_some_and(|known| known.as_bytes() == tag.as_bytes());
@@ -94,7 +94,7 @@ impl Page {
     }
 }
 
-/// Whether one of the codings that a browser names is this one; `;q=0` says that it is not wanted.
+/// Whether a coding that a browser names is this one; `;q=0` excludes it.
 fn takes(accepted: &str, coding: &str) -> bool {
     let (name, weight) = accepted.split_once(';').unwrap_or((accepted, ""));
     let weight = weight.trim().strip_prefix("q=");
@@ -102,7 +102,7 @@ fn takes(accepted: &str, coding: &str) -> bool {
     name.trim().eq_ignore_ascii_case(coding) && !is_refused
 }
 
-/// Nothing from anywhere else, and frames from the sandbox alone.
+/// The policy: nothing from other origins, and frames only from the sandbox.
 fn policy(script: &str, style: &str, sandbox: &str) -> String {
     format!(
         "default-src 'none'; script-src {script}; style-src {style}; \
@@ -111,8 +111,8 @@ fn policy(script: &str, style: &str, sandbox: &str) -> String {
     )
 }
 
-/// For developers of the page: in debug builds `TURNBUCKLE_PAGE` names a folder from which its
-/// files are read one by one, so that a reload shows changes.
+/// For developers of the page: in debug builds, `TURNBUCKLE_PAGE` names a folder from which its
+/// files are read for each request, so that a reload shows changes.
 #[cfg(debug_assertions)]
 mod folder {
     use std::{env, fs, path::Path};
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(asked("x-gzip, brotli").1, None);
     }
 
-    /// 150,000 bytes: what the whole page may take, compressed.
+    /// The largest size of the whole page, compressed, in bytes.
     const MAX_PAGE: usize = 150_000;
 
     #[test]

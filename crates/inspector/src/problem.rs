@@ -1,4 +1,4 @@
-//! Problems as the page shows them, and who caused them.
+//! Problems as the page shows them, with who caused them.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use turnbuckle_command_line::failure::in_plain_words;
 
 use super::raw::Raw;
 
-/// Whose doing a failure is.
+/// Who caused a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Who {
@@ -19,13 +19,13 @@ pub(super) enum Who {
     Validation,
 }
 
-/// A failure as the page shows it: what, why, and what to do next.
+/// A failure as the page shows it: what happened, why, and what to do next.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Problem {
     pub(super) who: Who,
     pub(super) code: Option<i64>,
     pub(super) message: String,
-    /// What a JSON-RPC error has besides.
+    /// The `data` of a JSON-RPC error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) data: Option<Raw>,
     pub(super) causes: Vec<String>,
@@ -49,17 +49,17 @@ impl Problem {
         self
     }
 
-    /// The same, with the code of a server's error as it came.
+    /// Sets the code that the server sent, which the client may have converted.
     pub(super) fn with_code(mut self, came: Option<i64>) -> Self {
         self.code = self.code.map(|code| came.unwrap_or(code));
         self
     }
 
-    /// An error with its causes.
+    /// Makes a problem of an error and its causes.
     pub(super) fn of(who: Who, error: &(dyn Error + 'static)) -> Self {
         let mut problem = Self::new(who, error.to_string());
         let causes = error_chain::causes(error).map(ToString::to_string);
-        // Some errors repeat their cause in their own words.
+        // Some errors repeat their cause in their own message.
         problem.causes = causes
             .filter(|text| !problem.message.contains(text))
             .collect();

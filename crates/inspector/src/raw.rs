@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// JSON as text, shared. It is written unchanged, digit by digit.
+/// JSON as shared text. It is written unchanged, digit by digit.
 #[derive(Clone, Debug)]
 pub(super) struct Raw(Arc<RawValue>);
 
 impl Raw {
-    /// JSON, or the text as a string if it is not JSON.
+    /// Parses JSON; text that is not JSON becomes a JSON string.
     pub(super) fn of_bytes(bytes: &[u8]) -> Self {
         match serde_json::from_slice::<Box<RawValue>>(bytes) {
             Ok(raw) => raw.into(),
@@ -18,7 +18,7 @@ impl Raw {
         }
     }
 
-    /// Anything that can be written as JSON.
+    /// Serializes any value.
     pub(super) fn of(value: &(impl Serialize + ?Sized)) -> Self {
         serde_json::value::to_raw_value(value)
             .unwrap_or_else(|_| RawValue::NULL.to_owned())

@@ -27,16 +27,16 @@ use super::{
     saving::SaveTo,
 };
 
-/// 64 MiB of a request: larger arguments are for files, not for forms.
+/// The largest request body: larger arguments do not belong in a form.
 const MAX_BODY: usize = 64 * 1024 * 1024;
 
-/// 500 rows at once unless the page says otherwise, 5,000 at the most.
+/// How many rows are returned by default, and at most.
 const ROWS: usize = 500;
 const MAX_ROWS: usize = 5_000;
 
 type Routed = Result<Answer, Box<Answer>>;
 
-/// Answers a request, behind the guard.
+/// Answers a request that has passed the guard.
 pub(super) async fn answer(door: &Door, request: Request<Incoming>) -> Answer {
     let (head, body) = request.into_parts();
     let mut answer = match routed(door, &head, body).await {
@@ -192,7 +192,7 @@ async fn post(door: &Door, parts: &[&str], body: Bytes) -> Routed {
     }
 }
 
-/// What of the changes of servers is approved.
+/// The changes of servers to approve.
 #[derive(Deserialize)]
 struct Approved {
     server: Option<String>,
@@ -200,7 +200,7 @@ struct Approved {
     name: Option<String>,
 }
 
-/// Asks the gateway that the page is shown beside.
+/// Passes a request to the gateway that the page shows.
 fn gateway(door: &Door, ask: GatewayAsk<'_>) -> Routed {
     let gateway = door.inspector.gateway.get().ok_or_else(|| no("gateway"))?;
     match gateway(ask) {
@@ -209,7 +209,7 @@ fn gateway(door: &Door, ask: GatewayAsk<'_>) -> Routed {
     }
 }
 
-/// The rows that an export is to have; all, unless something is said.
+/// The rows to export. Defaults to all.
 fn which(body: &[u8]) -> Result<Which, Box<Answer>> {
     let which = (!body.is_empty()).then(|| parse(body)).transpose()?;
     Ok(which.unwrap_or_default())
@@ -249,7 +249,7 @@ async fn post_server(door: &Door, id: &str, rest: &[&str], body: &Bytes) -> Rout
                 return Err(wrong(StatusCode::CONFLICT, blocked.said()));
             }
             let pin: Option<Pin> = (!body.is_empty()).then(|| parse(body)).transpose()?;
-            // Without a word about it, what the command line said holds.
+            // If the request does not set one, the settings of the command line apply.
             let pin = pin.filter(|pin| pin.says_something());
             let pin = pin.unwrap_or_else(|| Pin::of(&inspector.options));
             let connected = inspector.connect_pinned(id, Some(pin));
@@ -274,20 +274,20 @@ async fn post_server(door: &Door, id: &str, rest: &[&str], body: &Bytes) -> Rout
     }
 }
 
-/// What the page says about a server that it adds: one line, or what a config file would say.
+/// A server that the page adds: as one line, or as an entry of a config file.
 #[derive(Deserialize)]
 struct Added {
     target: Option<String>,
     name: Option<String>,
-    /// A document as config files are, with this server alone.
+    /// A document in the format of config files, with only this server.
     document: Option<Box<RawValue>>,
     #[serde(default)]
     inputs: BTreeMap<String, String>,
-    /// The file that it is written to.
+    /// The file to save it to.
     save: Option<SaveTo>,
 }
 
-/// Another name for a server.
+/// A new name for a server.
 #[derive(Deserialize)]
 struct Renamed {
     name: String,
@@ -461,7 +461,7 @@ impl Query<'_> {
     }
 }
 
-/// Without the percent signs.
+/// Decodes percent-encoding.
 fn decoded(value: &str) -> String {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.as_bytes();

@@ -1,7 +1,7 @@
-//! Servers of the page's form that are written to a config file of Turnbuckle.
+//! Saves servers from the page's form to a config file of Turnbuckle.
 //!
-//! Files of other programs are never written. What a file has stays as it is; the server is added at its
-//! end, and nothing is written that could not be read again.
+//! Files of other programs are never written. The existing content of a file stays unchanged; the server is added at
+//! its end, and nothing is written that could not be read again.
 
 use std::{
     collections::BTreeMap,
@@ -47,8 +47,8 @@ impl SaveTo {
 }
 
 impl Inspector {
-    /// Saves a server of the page's form, and adds it as the file has it. Values of inputs are kept in
-    /// memory alone.
+    /// Saves a server from the page's form, and adds the server as it is in the file. Values of inputs are only kept in
+    /// memory.
     pub(super) fn save_form(
         self: &Arc<Self>,
         name: &str,
@@ -61,7 +61,7 @@ impl Inspector {
             let said = format!("there is a server `{name}` already; give this one another name");
             return Err(Failed::usage(said));
         }
-        // What cannot be used is not saved.
+        // A server that cannot be used is not saved.
         read_form(document, inputs.clone())?;
         let path = to.path()?;
         if let Some(only) = &self.options.config
@@ -95,7 +95,7 @@ impl Inspector {
     }
 }
 
-/// Whether two paths lead to one file. One that does not exist yet is compared by its words.
+/// Whether two paths lead to the same file. If one does not exist yet, the paths are compared as text.
 fn is_same_file(one: &Path, other: &Path) -> bool {
     match (fs::canonicalize(one), fs::canonicalize(other)) {
         (Ok(one), Ok(other)) => one == other,
@@ -135,7 +135,7 @@ fn append(path: &Path, name: &str, document: &str) -> Outcome {
     turnbuckle_base::replace::shared(path, |file| file.write_all(text.as_bytes())).map_err(failed)
 }
 
-/// A server as TOML, with the inputs that it names. JSON's strings are strings of TOML too.
+/// A server as TOML, with the inputs that it refers to. JSON strings are valid TOML strings too.
 fn table(name: &str, document: &str) -> Outcome<String> {
     let document: Value = serde_json::from_str(document).map_err(Failed::usage)?;
     let entry = document["mcpServers"][name].as_object();

@@ -19,10 +19,10 @@ use super::{
     raw::Raw,
 };
 
-/// 500 lines of what a process printed: what the page shows at once.
+/// How many lines of a process's stderr are kept: as many as the page shows at once.
 const STDERR_LINES: usize = 500;
 
-/// How far a connection is.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Stage {
@@ -41,21 +41,21 @@ pub(super) struct Entry {
     pub(super) stage: Stage,
     pub(super) error: Option<Problem>,
     pub(super) connection: Option<Connection>,
-    /// What its program printed on standard error since it was started the last time.
+    /// What its program has printed on stderr since the last start.
     pub(super) stderr: StderrLog,
     pub(super) pin: Pin,
     pub(super) latency: Option<f64>,
-    /// Who it said that it is, the last time.
+    /// The name and version that it last reported.
     pub(super) info: Option<Raw>,
     pub(super) offer: Option<Arc<Offer>>,
-    /// Held by who reads the offer; another one for each connection.
+    /// Locked while its lists are read; a new one for each connection.
     pub(super) reading: Arc<tokio::sync::Mutex<()>>,
     pub(super) oauth: Option<OAuth>,
     pub(super) may_sign_in: Arc<AtomicBool>,
-    /// Connects, and then looks after the connection.
+    /// The task that connects, and then monitors the connection.
     pub(super) work: Option<AbortHandle>,
     pub(super) listening: Option<AbortHandle>,
-    /// What a config file says of it.
+    /// Its entry in a config file or in the page's form.
     pub(super) configured: Option<Configured>,
     pub(super) inputs: Vec<InputView>,
     /// Why it cannot be connected to.
@@ -71,7 +71,7 @@ pub(super) struct View {
     target: String,
     source: String,
     status: Stage,
-    /// Whether a server that is connected to did not answer the last time.
+    /// Whether the server is connected but did not answer the last time.
     is_down: bool,
     error: Option<Problem>,
     revision: Option<Revision>,
@@ -83,14 +83,14 @@ pub(super) struct View {
     capabilities: Option<Raw>,
     instructions: Option<String>,
     stderr: Vec<String>,
-    /// The number of the line after the last.
+    /// The number after that of the last line of stderr.
     stderr_end: u64,
     inputs: Vec<InputView>,
     blocked: Option<Blocked>,
     is_program: bool,
     /// Whether the program does not exist.
     is_missing: bool,
-    /// How it is started or reached, for a file of tests: without secrets.
+    /// How it is started or reached, for a file of saved calls: without secrets.
     launch: Value,
     shell: Shell,
 }
@@ -138,7 +138,7 @@ impl Entry {
         }
     }
 
-    /// Takes what its config entry comes to now; a connection stays as it is.
+    /// Applies the current config entry; an open connection is not changed.
     pub(super) fn resolve(&mut self, resolved: Resolved) {
         let mut server = resolved.server;
         server.name.clone_from(&self.server.name);
@@ -156,7 +156,7 @@ impl Entry {
         }
     }
 
-    /// How a file of tests names it. Values of variables are left to the environment.
+    /// The server in the format of a file of saved calls. Values of variables are left to the environment.
     fn launch(&self) -> Value {
         if let Some(word) = &self.origin.word {
             return json!({ "name": word });
@@ -183,18 +183,18 @@ impl Entry {
         }
     }
 
-    /// What every command line for it has.
+    /// The common parts of every command line for it.
     pub(super) fn shell(&self, options: &Options) -> Shell {
         Shell::of(options, self.pin, &self.origin, &self.server.shown)
     }
 
-    /// Whether the task that calls this is the one that connects the server.
+    /// Whether the current tokio task is the one that connects this server.
     pub(super) fn is_worked_on_here(&self) -> bool {
         let here = tokio::task::try_id();
         here.is_some() && self.work.as_ref().map(AbortHandle::id) == here
     }
 
-    /// Takes the connection out, to be closed, and ends what looks after it.
+    /// Removes the connection, to be closed, and ends the tasks that monitor it.
     pub(super) fn take_connection(&mut self) -> Option<Connection> {
         for task in [self.work.take(), self.listening.take()]
             .into_iter()

@@ -1,4 +1,4 @@
-//! Servers that are added, closed and removed.
+//! Adding, closing and removing servers.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::{
 };
 
 impl State {
-    /// A name that no other server has: addresses of the page name servers.
+    /// A name that no other server has, because URLs of the page contain names of servers.
     fn free_name(&self, wanted: &str) -> String {
         let is_free = |name: &String| self.servers.iter().all(|other| other.name != *name);
         let numbered = (2..).map(|number| format!("{wanted} {number}"));
@@ -29,7 +29,7 @@ impl State {
     }
 }
 
-/// What to call a server in addresses: one that only a URL is known of has the name of its host.
+/// The name of a server in URLs: if only its URL is known, the name of its host.
 fn short_name(server: &Server) -> String {
     match &server.launch {
         Launch::Remote(remote) if server.name == target::without_query(&remote.url) => {
@@ -45,7 +45,7 @@ fn short_name(server: &Server) -> String {
     }
 }
 
-/// 64 servers: each may be a process.
+/// How many servers there may be: each may be a process.
 pub(super) const MAX_SERVERS: usize = 64;
 
 impl Inspector {
@@ -64,7 +64,7 @@ impl Inspector {
         self.add_entry(resolved, origin, None)
     }
 
-    /// Adds a server that a config file describes, or the page's form.
+    /// Adds a server from a config file or the page's form.
     pub(super) fn add_entry(
         &self,
         resolved: Resolved,
@@ -112,7 +112,7 @@ impl Inspector {
         Ok(id)
     }
 
-    /// Adds a server by what a person typed: a URL, a name from a config file, or a command line.
+    /// Adds a server from what the user typed: a URL, a name from a config file, or a command line.
     pub(super) fn add_typed(&self, text: &str, name: Option<String>) -> Outcome<String> {
         let words =
             shell::split(text).ok_or_else(|| Failed::usage("a quotation mark is not closed"))?;
@@ -144,12 +144,12 @@ impl Inspector {
         self.add(server, origin)
     }
 
-    /// What keeps a server from being connected to.
+    /// Why a server cannot be connected to, if so.
     pub(super) fn blocked(&self, id: &str) -> Option<Blocked> {
         self.lock().server(id)?.blocked.clone()
     }
 
-    /// Closes a connection, and tells of it at once.
+    /// Closes a connection, and publishes this at once.
     pub(super) fn close(self: &Arc<Self>, id: &str) -> Option<()> {
         let mut state = self.lock();
         let entry = state.server(id)?;
@@ -162,7 +162,7 @@ impl Inspector {
             let (inspector, id) = (self.clone(), id.to_owned());
             tokio::spawn(async move {
                 connection.close().await;
-                // What it printed at its end.
+                // Publishes what it printed at its end.
                 inspector.tell_of(&id);
             });
         }

@@ -1,4 +1,4 @@
-//! The inspector's two ports on loopback, and their end.
+//! The inspector's two ports on loopback, and how they are closed.
 
 use std::{future::Future, io, sync::Arc, time::Duration};
 
@@ -18,39 +18,39 @@ use super::{
 /// The port that is tried first.
 const DEFAULT_PORT: u16 = 7251;
 
-/// 64 connections: a browser opens six.
+/// How many connections are accepted: a browser opens six.
 const MAX_CONNECTIONS: usize = 64;
 
-/// 1 s: whatever the page still waits for is on this machine.
+/// How long requests may take at the end: everything that the page waits for is on this machine.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The page and the sandbox, open but not served yet.
+/// The ports of the page and of the sandbox, open but not served yet.
 pub struct Site {
     listener: Listener,
     sandbox: Listener,
     door: Arc<Door>,
-    /// The server that answers at the same port.
+    /// The server at the same port.
     beside: Option<HttpService>,
-    /// What else is answered there.
+    /// Further routes at the same port.
     more: Option<ExtraRoutes>,
 }
 
-/// Why there is no inspector.
+/// Why the inspector cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// No port on loopback could be opened.
     #[error("the inspector cannot listen")]
     Bind(#[from] BindError),
-    /// The operating system gave no random bytes.
+    /// The operating system provided no random bytes.
     #[error("could not get random bytes for the key of the page: {0}")]
     NoRandomness(String),
-    /// The port that was opened is unknown.
+    /// The number of the opened port is unknown.
     #[error("cannot find out the inspector's port")]
     NoAddress(#[source] io::Error),
 }
 
 impl Site {
-    /// Takes two ports on loopback: the one asked for or, without one, the usual one or any other.
+    /// Opens two ports on loopback: the given one, or by default the usual one or else any other.
     pub async fn open(inspector: Arc<Inspector>, port: Option<u16>) -> Result<Self, OpenError> {
         let at = |port: u16| Listener::bind(format!("127.0.0.1:{port}"));
         let listener = match port {
@@ -63,7 +63,7 @@ impl Site {
         Self::at(inspector, listener).await
     }
 
-    /// Shows the page at a port of loopback where a server of ours answers too. The server's endpoint
+    /// Serves the page at a port on loopback together with a server of ours. The server's endpoint
     /// is `/mcp`. Sessions that the server has opened before are lost.
     pub async fn beside(
         inspector: Arc<Inspector>,
@@ -77,7 +77,7 @@ impl Site {
         })
     }
 
-    /// Answers these paths too, beside a server. They are for this machine alone.
+    /// Adds routes beside a server. They are only for this machine.
     pub fn with_paths(mut self, more: ExtraRoutes) -> Self {
         self.more = Some(more);
         self
@@ -119,14 +119,14 @@ impl Site {
         let alone = Settings::default()
             .with_max_connections(MAX_CONNECTIONS)
             .with_grace(GRACE);
-        // A server has more callers than a page, and some grace for what they wait for.
+        // A server has more callers than a page, and its requests may take some time at the end.
         let settings = match &self.beside {
             Some(_) => Settings::default(),
             None => alone,
         };
         let (tell, told) = watch::channel(false);
         let ended = |mut told: watch::Receiver<bool>| async move {
-            // A sender that is gone says the same.
+            // An error means that the sender is gone, which also means the end.
             let _ = told.wait_for(|is_over| *is_over).await;
         };
         let page = match self.beside.clone() {
@@ -145,7 +145,7 @@ impl Site {
             }
             let _ = tell.send(true);
         };
-        // Requests that are cut off are the page's own.
+        // Only requests of the page itself are cut off.
         let _ = tokio::join!(page, apps, end);
     }
 }

@@ -15,10 +15,10 @@ use super::{
     server::{Entry, Stage},
 };
 
-/// 300 ms between two looks: a person who saved a file sees the restart at once.
+/// How often to check the files: a user who saved a file sees the restart at once.
 const LOOK_INTERVAL: Duration = Duration::from_millis(300);
 
-/// 20,000 files are looked at; of larger trees, the rest is not.
+/// How many files are watched; in larger trees, the others are ignored.
 const MAX_FILES: usize = 20_000;
 
 /// Folders that programs write to while they run or are built.
@@ -47,7 +47,7 @@ impl Inspector {
             let Some(changed) = first_change(&known, &now) else {
                 continue;
             };
-            // A build writes many files: the restart waits until they stay as they are.
+            // A build writes many files, so the restart waits until they no longer change.
             loop {
                 tokio::time::sleep(LOOK_INTERVAL).await;
                 let next = look(&paths).await;
@@ -60,7 +60,7 @@ impl Inspector {
         }
     }
 
-    /// Starts the programs again that were not stopped by hand.
+    /// Restarts the programs that were not stopped by hand.
     fn restart_programs(self: &Arc<Self>, changed: &Path) {
         let state = self.lock();
         let is_program = |entry: &&Entry| {
@@ -106,7 +106,7 @@ fn collect(path: &Path, files: &mut Files) {
     for entry in inside.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        // A link may lead back up.
+        // A link may lead to a folder above.
         let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
         if !name.starts_with('.') && !LEFT_OUT.contains(&&*name) && !is_link {
             collect(&entry.path(), files);
@@ -114,7 +114,7 @@ fn collect(path: &Path, files: &mut Files) {
     }
 }
 
-/// A file that is new, gone or another.
+/// A file that is new, removed or changed.
 fn first_change(before: &Files, now: &Files) -> Option<PathBuf> {
     let differs =
         |(path, about): &(&PathBuf, &(SystemTime, u64))| before.get(*path) != Some(*about);

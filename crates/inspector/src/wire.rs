@@ -1,4 +1,4 @@
-//! Every message sent or received, with its HTTP head.
+//! Every message that was sent or received, with its HTTP head.
 
 use std::{
     borrow::Cow,
@@ -21,19 +21,19 @@ use super::{
     raw::Raw,
 };
 
-/// 20,000 rows: what the page shows smoothly, and hours of work by hand.
+/// How many rows are kept: as many as the page shows smoothly, and hours of manual work.
 const MAX_ROWS: usize = 20_000;
 
-/// 128 MiB: of large results the newest are kept.
+/// How many bytes are kept; the oldest rows are removed first.
 const MAX_BYTES: usize = 128 * 1024 * 1024;
 
-/// 4,096 requests without an answer: those of a server that answers nothing are forgotten.
+/// How many requests without an answer are remembered. When there are more, all of them are forgotten.
 const MAX_OPEN: usize = 4_096;
 
-/// 64 rows back: a request of HTTP leaves right after its message was shown.
+/// How many rows back to search: an HTTP request is sent right after its message was recorded.
 const LOOK_BACK: usize = 64;
 
-/// The wire of all servers.
+/// The messages of all servers.
 pub(super) struct WireLog {
     kept: Mutex<KeptRows>,
     events: Arc<EventLog>,
@@ -48,7 +48,7 @@ struct KeptRows {
     open: HashMap<Key, Open>,
 }
 
-/// A request by who was asked, which way, and its id.
+/// Identifies a request by the server, the direction, and the id.
 type Key = (String, bool, String);
 
 struct Open {
@@ -58,18 +58,18 @@ struct Open {
     round: usize,
     method: Option<String>,
     object: Option<String>,
-    /// Whether the answer is no longer awaited; it may still come.
+    /// Whether the answer is no longer awaited; it may still arrive.
     is_over: bool,
 }
 
-/// One row, with all that belongs to it.
+/// One row, with its message and its HTTP head.
 struct Row {
     shown: Shown,
     message: Option<Box<[u8]>>,
     http: Option<HttpHead>,
 }
 
-/// One row as it is listed.
+/// One row as it is in the list.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Shown {
     pub(super) seq: u64,
@@ -89,7 +89,7 @@ pub(super) struct Shown {
     pub(super) round: usize,
 }
 
-/// The head of a request of HTTP and of its answer, secrets masked.
+/// The heads of an HTTP request and its response, with secrets masked.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct HttpHead {
@@ -111,7 +111,7 @@ pub(super) struct Whole {
     http: Option<HttpHead>,
 }
 
-/// Rows after a number.
+/// The rows after a number.
 #[derive(Serialize)]
 pub(super) struct Rows {
     rows: Vec<Shown>,
@@ -127,7 +127,7 @@ impl WireLog {
         }
     }
 
-    /// Takes note of a message; the row that it became.
+    /// Records a message; returns its row.
     pub(super) fn message(&self, server: &str, direction: Direction, message: &[u8]) -> Shown {
         let outline = Outline::of(message);
         let mut kept = self.kept.lock();
@@ -154,12 +154,12 @@ impl WireLog {
         });
         shown.seq = seq;
         kept.open(&outline, direction, &shown);
-        // Under the lock, here and below: of two rows, and of two states of one, the later is told later.
+        // Published under the lock, here and below, so that events have the order of the changes.
         self.events.publish("wire", &shown);
         shown
     }
 
-    /// An exchange is over: nothing that comes from here on is for it, except for late answers.
+    /// Ends an exchange: later messages do not belong to it, except for late answers.
     pub(super) fn end_exchange(&self, exchange: u64) {
         let mut kept = self.kept.lock();
         for open in kept.open.values_mut() {
@@ -167,8 +167,8 @@ impl WireLog {
         }
     }
 
-    /// The code of the error that the server answered an exchange with, as it came: a client makes
-    /// the codes of all revisions those of the newest.
+    /// The code of the error with which the server answered an exchange, as it was sent: a client converts
+    /// the codes of all revisions to those of the newest.
     pub(super) fn error_code(&self, exchange: u64) -> Option<i64> {
         let kept = self.kept.lock();
         let mut rows = kept.rows.iter().rev();
@@ -179,7 +179,7 @@ impl WireLog {
         error_code(&Outline::of(answer.message.as_deref()?))
     }
 
-    /// A request of HTTP leaves; the row that it belongs to, or one of its own.
+    /// Records an HTTP request: in the row of its message, or in a row of its own. Returns the row's number.
     pub(super) fn departs(&self, server: &str, head: HttpHead, body: &[u8]) -> u64 {
         let mut kept = self.kept.lock();
         let found = kept.rows.iter_mut().rev().take(LOOK_BACK).find(|row| {
@@ -215,7 +215,7 @@ impl WireLog {
         shown.seq
     }
 
-    /// The head of its answer is there.
+    /// Records the head of the response.
     pub(super) fn arrives(&self, seq: u64, status: u16, headers: Vec<(String, String)>, ms: f64) {
         let mut kept = self.kept.lock();
         let Some(row) = kept.row(seq) else { return };
@@ -228,7 +228,7 @@ impl WireLog {
         self.events.publish("wire", &row.shown);
     }
 
-    /// Rows after a number, of one server or of all.
+    /// The rows after a number, of one server or of all.
     pub(super) fn rows(&self, server: Option<&str>, after: u64, limit: usize) -> Rows {
         let kept = self.kept.lock();
         let first = kept.rows.front().map_or(0, |row| row.shown.seq);
@@ -259,7 +259,7 @@ impl WireLog {
         })
     }
 
-    /// Shows every row that is kept to `each`, the oldest first.
+    /// Calls `each` with every row, the oldest first.
     pub(super) fn each(&self, mut each: impl FnMut(&Shown, Option<&[u8]>, Option<&HttpHead>)) {
         let kept = self.kept.lock();
         for row in &kept.rows {
@@ -278,7 +278,7 @@ impl WireLog {
 }
 
 impl KeptRows {
-    /// What a message belongs to, by the request that it answers or speaks of.
+    /// Assigns a message to an exchange, by the request that it answers or refers to.
     fn relate(&mut self, outline: &Outline<'_>, direction: Direction, shown: &mut Shown) {
         let answers = |id: &str| {
             let asked = direction == Direction::In;
@@ -305,13 +305,13 @@ impl KeptRows {
         } else if id_of(outline).is_some() && direction == Direction::In {
             shown.exchange = self.only_exchange(&shown.server);
         } else if shown.exchange.is_none() && direction == Direction::In && is_log(outline) {
-            // On a stream of its own, the task that reads it is the exchange's. A pipe does not say.
+            // On a separate HTTP stream, the reading task knows the exchange. Over stdio the message does not name it.
             shown.exchange = self.only_exchange(&shown.server);
         }
     }
 
-    /// The exchange under way with a server, if it is the only one: what a session asks or logs is
-    /// for it.
+    /// The exchange under way with a server, if there is only one: questions and log messages in a session then belong
+    /// to it.
     fn only_exchange(&self, server: &str) -> Option<u64> {
         let open = self
             .open
@@ -322,7 +322,7 @@ impl KeptRows {
         exchanges.all(|other| other == only).then_some(only)
     }
 
-    /// A request waits for its answer.
+    /// Records a request that waits for its answer.
     fn open(&mut self, outline: &Outline<'_>, direction: Direction, shown: &Shown) {
         let (Some(id), Some(_)) = (id_of(outline), outline.method()) else {
             return;
@@ -357,7 +357,7 @@ impl KeptRows {
         self.last
     }
 
-    /// Rows are numbered without gaps.
+    /// The row with this number. Rows are numbered without gaps.
     fn row(&mut self, seq: u64) -> Option<&mut Row> {
         let first = self.rows.front()?.shown.seq;
         let index = usize::try_from(seq.checked_sub(first)?).ok()?;
@@ -451,7 +451,7 @@ mod tests {
         assert_eq!(log.error_code(8), None);
     }
 
-    /// Runs what is ready at once.
+    /// Polls a future that must be ready at once.
     fn at_once<F: Future>(work: F) -> F::Output {
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         match std::pin::pin!(work).poll(&mut context) {

@@ -16,10 +16,10 @@ use crate::{
     raw::Raw,
 };
 
-/// 256 at once: each may hold a request open on a server.
+/// How many exchanges may run at once: each may hold a request open on a server.
 const MAX_RUNNING: usize = 256;
 
-/// Why nothing was sent.
+/// Why no request was sent.
 pub(crate) enum Unsent {
     NoServer,
     NotConnected,
@@ -36,7 +36,7 @@ pub(crate) struct Job {
 }
 
 impl Inspector {
-    /// The command line that does the same, if there is one.
+    /// The equivalent command line, if there is one.
     fn command_line(&self, server: &str, wanted: &Wanted) -> Option<String> {
         let mut state = self.lock();
         let entry = state.server(server)?;
@@ -46,7 +46,7 @@ impl Inspector {
         shell.exchange(offer.as_deref(), wanted)
     }
 
-    /// Sends a request; its number.
+    /// Starts an exchange with a request; returns its number.
     pub(crate) fn start(self: &Arc<Self>, server: &str, wanted: Wanted) -> Result<u64, Unsent> {
         let command = self.command_line(server, &wanted);
         let mut state = self.lock();
@@ -68,13 +68,13 @@ impl Inspector {
             connection,
             wanted,
         };
-        // It finds itself in the table when it ends: both happen under the lock.
+        // The task removes itself from this table when it ends; it cannot do so before, because of the lock.
         let running = tokio::spawn(current::for_exchange(n, job.run()));
         state.running.insert(n, running.abort_handle());
         Ok(n)
     }
 
-    /// Gives an exchange up; dropping its future tells the server. `false` if there is no such
+    /// Cancels an exchange: dropping its future tells the server. Returns `false` if there is no such
     /// exchange.
     pub(crate) fn cancel(&self, n: u64) -> bool {
         let (running, task) = {
@@ -85,11 +85,11 @@ impl Inspector {
             (running, state.task_of(n))
         };
         running.abort();
-        // tasks: no request is under way between two looks at a task, so it has to be named.
+        // tasks: no request is under way between two polls of a task, so the task itself has to be cancelled.
         if let Some((connection, id)) = task {
             tokio::spawn(current::for_exchange(n, task::cancel(connection, id)));
         }
-        // What a session asked in the middle of it is not asked any more.
+        // Questions that a session asked during the exchange are withdrawn.
         self.withdraw_asks(n);
         self.change(n, |exchange| exchange.end(Status::Cancelled));
         true
@@ -124,7 +124,7 @@ impl Job {
         round::to_the_end(self).await
     }
 
-    /// A modern server is told with each request: there is nothing to be sent.
+    /// A modern server gets the level with each request, so nothing is sent.
     async fn set_level(&self) -> Result<Box<RawValue>, Problem> {
         #[derive(serde::Deserialize)]
         struct Params {
@@ -166,7 +166,7 @@ impl Job {
         })
     }
 
-    /// The next round begins.
+    /// Notes that the next round begins.
     pub(crate) fn is_in_round(&self, round: usize) {
         current::begin_round(round);
         self.inspector

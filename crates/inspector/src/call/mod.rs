@@ -1,5 +1,5 @@
-//! Calls: each runs in a task of its own, which the inspector owns, with its rounds and until the
-//! end of the task that it may become.
+//! Calls: each runs in its own task, which the inspector owns, with all its rounds and, if it becomes an MCP task,
+//! until that task ends.
 
 mod job;
 mod round;

@@ -1,5 +1,5 @@
-//! Rounds of a modern exchange: what is asked goes to the page, and the answers go with the request
-//! when it is sent again. Everything stays the text that it is.
+//! The rounds of a modern exchange: questions go to the page, and the request is sent again with the answers.
+//! All JSON is passed on as text, unchanged.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -18,14 +18,14 @@ use crate::{
     raw::Raw,
 };
 
-/// 32 rounds: a server that asks again after that does not come to an end.
+/// The most rounds: a server that asks even more often probably never finishes.
 const MAX_ROUNDS: usize = 32;
 
-/// 50 ms, doubled each time up to 2 s: how long to wait where the server only put the request off.
+/// How long to wait if the server returns only a state, without questions: doubled each time, up to the longest.
 const FIRST_PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
 const LONGEST_PAUSE: std::time::Duration = std::time::Duration::from_secs(2);
 
-/// What is asked, by key, in the order in which the server wrote it.
+/// The questions, by key, in the server's order.
 #[derive(Default)]
 pub(super) struct Asked(Vec<(String, Question)>);
 
@@ -59,17 +59,17 @@ impl<'de> Deserialize<'de> for Asked {
     }
 }
 
-/// What is answered, by key.
+/// The answers, by key.
 pub(super) type AnswersByKey = BTreeMap<String, Raw>;
 
-/// One question as it came.
+/// One question as the server sent it.
 #[derive(Deserialize)]
 pub(super) struct Question {
     method: String,
     params: Option<Box<RawValue>>,
 }
 
-/// What a result may say besides being one.
+/// The members of a result that decide how it continues.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Head {
@@ -78,7 +78,7 @@ struct Head {
     request_state: Option<Box<RawValue>>,
 }
 
-/// Sends, and asks the page what the server asks, until there is a result.
+/// Sends the request and answers the server's questions with the page, until there is a result.
 pub(super) async fn to_the_end(job: &Job) -> Result<Box<RawValue>, Problem> {
     let is_modern = job.connection.server().revision().is_modern();
     let mut params = first(job, is_modern)?;
@@ -107,7 +107,7 @@ pub(super) async fn to_the_end(job: &Job) -> Result<Box<RawValue>, Problem> {
     Err(Problem::new(Who::Protocol, message))
 }
 
-/// Asks the page everything at once.
+/// Shows all questions on the page at once.
 pub(super) async fn answers(
     job: &Job,
     asked: Asked,
@@ -129,7 +129,7 @@ pub(super) async fn answers(
             state_bytes: state.map_or(0, |state| state.get().len()),
         };
         let method = ask.method.clone();
-        // Here, and not in the task: the page has them in this order.
+        // Asked here and not in the spawned task, so that the page has the questions in this order.
         let reply = job.inspector.ask(ask);
         open.spawn(async move { (key, method, reply.await) });
     }
@@ -141,7 +141,7 @@ pub(super) async fn answers(
     Ok(answered)
 }
 
-/// mrtr: an answer cannot say that a question was not answered; the request is not sent again then.
+/// mrtr: an answer cannot say that a question was not answered, so the request is not sent again in that case.
 fn answer(key: &str, method: &str, reply: Reply) -> Result<Raw, Problem> {
     let action = match reply {
         Reply::Result(result) => return Ok(result.into()),
@@ -159,9 +159,9 @@ fn answer(key: &str, method: &str, reply: Reply) -> Result<Raw, Problem> {
     Err(Problem::new(Who::Protocol, message))
 }
 
-/// The params of the first round.
+/// The params of the first request.
 fn first(job: &Job, is_modern: bool) -> Result<Option<Box<RawValue>>, Problem> {
-    // A modern server decides by itself what becomes a task.
+    // A modern server decides itself whether a call becomes a task.
     if !job.wanted.task || is_modern {
         return Ok(job.wanted.params.clone());
     }
@@ -188,14 +188,14 @@ fn again(
     with(job.wanted.params.as_deref(), members)
 }
 
-/// Params with these members, in place of others of the same names.
+/// Params with these members, which replace others with the same names.
 fn with(params: Option<&RawValue>, members: Vec<(String, Tree)>) -> Result<Box<RawValue>, Problem> {
     let unreadable = |error: serde_json::Error| Problem::of(Who::Validation, &error);
     let tree = params.map_or(Ok(Tree::object()), |params| Tree::parse(params.get()));
     let Tree::Object(mut all) = tree.map_err(unreadable)? else {
         return Err(Problem::new(Who::Validation, "params must be an object"));
     };
-    // mrtr: a retry carries the state that came last, and none if there was none.
+    // mrtr: a retry carries the newest state, and no state if the last result had none.
     all.retain(|(name, _)| {
         let is_of_rounds = matches!(name.as_str(), "inputResponses" | "requestState");
         !is_of_rounds && members.iter().all(|(other, _)| other != name)

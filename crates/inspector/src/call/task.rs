@@ -1,5 +1,5 @@
-//! Exchanges that became tasks: looked after until they are done, in the words of either revision
-//! that has them.
+//! Exchanges that became tasks: polls them until they are done, with the methods of the revision
+//! in use.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ use crate::{
     raw::Raw,
 };
 
-/// 1 s: for servers that do not say how often they want to be asked.
+/// The poll interval for servers that do not set one.
 const POLL: Duration = Duration::from_secs(1);
 
-/// 50 ms to 30 s: a server that wants less or more gets this.
+/// The limits of the poll interval that a server may set, in milliseconds.
 const FASTEST: u64 = 50;
 const SLOWEST: u64 = 30_000;
 
-/// A task as either revision says it.
+/// A task in the form of either revision.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Task {
@@ -46,7 +46,7 @@ struct TaskError {
     message: String,
 }
 
-/// What a result says when there is a task instead.
+/// The members of a result that is a task.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Begun {
@@ -54,7 +54,7 @@ struct Begun {
     task: Option<Task>,
 }
 
-/// Whether a result is a task that has begun.
+/// Whether a result is a new task.
 pub(super) fn is_begun(result: &RawValue) -> bool {
     begun(result).is_some()
 }
@@ -71,7 +71,7 @@ fn begun(result: &RawValue) -> Option<Task> {
     (!task.task_id.is_empty()).then_some(task)
 }
 
-/// Looks after a task until it is done; its result is that of the request it came from.
+/// Polls a task until it is done; returns the result of the original request.
 pub(super) async fn follow(job: &Job, result: Box<RawValue>) -> Result<Box<RawValue>, Problem> {
     let Some(mut task) = begun(&result) else {
         return Ok(result);
@@ -98,7 +98,7 @@ pub(super) async fn follow(job: &Job, result: Box<RawValue>) -> Result<Box<RawVa
                     job.is_in_round(round);
                 }
             }
-            // tasks: in sessions `tasks/result` asks what there is to ask, and waits for the result.
+            // tasks: in sessions, `tasks/result` delivers the task's questions and waits for the result.
             "input_required" | "completed" | "failed" => {
                 return job.send("tasks/result", Some(named(&id))).await;
             }
@@ -128,7 +128,7 @@ async fn look(job: &Job, id: &str) -> Result<Task, Problem> {
     Ok(task)
 }
 
-/// What is said of a task, without the result that it came to: the exchange has that itself.
+/// The data of a task without its result, which the exchange contains itself.
 fn task_of(result: &RawValue) -> Option<Raw> {
     let Ok(Tree::Object(mut members)) = Tree::parse(result.get()) else {
         return None;
@@ -143,7 +143,7 @@ fn task_of(result: &RawValue) -> Option<Raw> {
     Some(Raw::from(RawValue::from_string(text).ok()?))
 }
 
-/// Tells the server that the task is not waited for any more; its reaction is shown among the messages.
+/// Cancels the task at the server; the server's answer is shown among the messages.
 pub(super) async fn cancel(connection: Connection, id: String) {
     let request = connection.request_raw("tasks/cancel", Some(named(&id)));
     if let Err(error) = request.await {
