@@ -5,14 +5,14 @@
 //! | the smallest server | `hello` |
 //! | arguments of every kind, and enums | `arguments` |
 //! | structured output | `structured` |
-//! | the ways to fail, and what the model reads of each | `errors` |
+//! | the kinds of errors, and what the model reads of each | `errors` |
 //! | state that handlers share | `state` |
 //! | methods of one type as handlers | `methods` |
-//! | an extractor of your own | `extractor` |
+//! | your own extractor | `extractor` |
 //! | progress, cancellation, blocking work | `progress` |
 //! | work that takes long, as a task | `long_build` |
 //! | one server in several processes, which share tasks and changes in Redis | `replicas` |
-//! | elicitation: asking for forms, with effects that happen once; several processes | `booking` |
+//! | elicitation with forms, with effects that happen once; several processes | `booking` |
 //! | elicitation by URL: sending the user to a page | `payment` |
 //! | sampling: using the client's model | `summariser` |
 //! | resources and URI templates | `resources` |
@@ -28,7 +28,7 @@
 //! | a client: answering what servers ask | `answering` |
 //! | a client: answering later, in another process | `answer_later` |
 //! | server and client in one process | `in_process` |
-//! | a bug that shows only on a bad network, found by its seed | `simulation` |
+//! | a bug that only appears on a bad network, found by its seed | `simulation` |
 //! | a host: several servers, one catalog, and a user who is asked | `host` |
 //! | an agent: a model with the tools of all servers of a config file | `agent` |
 //! | a resource that changes, and log messages for clients that ask for them | `live_resource` |

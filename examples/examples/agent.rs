@@ -18,7 +18,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let [config, model, prompt] = &arguments[..] else {
         return Err("usage: agent CONFIG MODEL PROMPT".into());
     };
-    // Nothing is asked here, so what the agent may do is said ahead: all but what writes.
+    // This agent cannot ask a user, so its permissions are set in advance: everything except writing.
     let rules = Rules::new()
         .allow(ActionKind::Start, "*", "*")
         .allow(ActionKind::Call, "*", "*")

@@ -30,7 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
-        // Servers that go on with each other's calls share a secret. A real one is not in the code.
+        // Servers that continue each other's calls share a secret. A real secret is not in the code.
         ["serve"] => {
             let server = turnbuckle::server!().secret(b"thirty-two bytes that are random");
             Ok(server.tool(greet).serve(Stdio).await?)

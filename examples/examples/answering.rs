@@ -23,7 +23,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let client = Client::new("answering", "1.0.0")
         .on_form(|form| async move {
             println!("{} asks: {}", form.server.name(), form.message);
-            // A real host shows the form. This one knows a name, and nothing else.
+            // A real host shows the form. This one only knows a name.
             if !form.requested_schema.properties.contains_key("name") {
                 return Ok(ElicitResult::decline());
             }
@@ -35,14 +35,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                 .last()
                 .and_then(|message| message.content.first());
             match last.and_then(SamplingContent::as_text) {
-                // A real host asks its model, and the person first.
+                // A real host asks the user first, then its model.
                 Some(text) => Ok(CreateMessageResult::new("parrot", text.to_uppercase())),
                 None => Err(Refusal::Declined),
             }
         })
         .roots(vec![Root::new("file:///home/ada").with_name("home")]);
 
-    // The name that people see. A server may call itself anything.
+    // The name to show to people. It does not come from the server, which may use any name.
     let name = program.clone();
     let server = client
         .connect(Command::new(program).args(arguments))

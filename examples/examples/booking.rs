@@ -1,4 +1,4 @@
-//! A tool that asks in the middle of its work: two forms, and effects that must happen once.
+//! A tool that asks while it works: two forms, and effects that must happen only once.
 //!
 //! ```text
 //! cargo run -p examples --example booking                      # on stdio
@@ -52,12 +52,12 @@ struct Passenger {
     mail: Option<String>,
 }
 
-/// Who takes the money: a payment provider, in a real program. It takes it once for each key.
+/// The payment provider, in a real program. It charges once for each key.
 #[derive(Default)]
 struct Till(Mutex<HashMap<String, String>>);
 
 impl Till {
-    /// Takes the money for an order; its receipt, which is the same if it was taken before.
+    /// Charges for an order and returns the receipt. If the order was charged before, returns the same receipt.
     fn charge(&self, order: &str, price: u32) -> String {
         let mut receipts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let number = receipts.len() + 1;
@@ -76,7 +76,7 @@ async fn book(
     /** The number of the flight. */
     flight: String,
 ) -> Result<String, ToolError> {
-    // Code above an ask may run again. What must not change then is kept: the number of the order,
+    // Code above a question may run again. Values that must stay the same are kept: the number of the order,
     // which is the idempotency key of the charge below, and the price.
     let order = ask
         .memo("order", async { Ok::<_, ToolError>(order_number()) })
@@ -85,7 +85,7 @@ async fn book(
     let question = format!("{flight} costs {price} €. Where do you want to sit?");
     let seat = ask
         .form::<Seat>("seat", question)
-        // Some clients cannot be asked. They get a seat all the same.
+        // Some clients do not support forms. They get a default seat.
         .or(Answer::Accepted(Seat {
             row: 30,
             place: Place::Aisle,
@@ -95,8 +95,8 @@ async fn book(
     };
     let passenger = ask.form::<Passenger>("passenger", "Who flies?").await?;
     let passenger = passenger.accepted()?;
-    // The last question is answered. What happens from here on happens once for an order, however
-    // often this line is reached.
+    // All questions are answered. The code below takes effect once for an order, however
+    // often it runs.
     let receipt = till.charge(&order, price);
     let sent = passenger
         .mail
@@ -110,13 +110,13 @@ async fn book(
     ))
 }
 
-/// A price that is another one a moment later.
+/// A price that changes all the time.
 fn quote() -> Result<u32, ToolError> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
     Ok(80 + now.subsec_micros() % 1_000)
 }
 
-/// A number that no other order has.
+/// A unique order number.
 fn order_number() -> String {
     let random = RandomState::new().hash_one(SystemTime::now());
     format!("{random:016x}")

@@ -19,7 +19,7 @@ async fn fahrenheit(Args(Celsius { degrees }): Args<Celsius>) -> String {
     format!("{:.1}", degrees * 1.8 + 32.0)
 }
 
-/// The arguments as they came, unchecked, for handlers that pass them on.
+/// The arguments as the client sent them, unchecked, for handlers that pass them on.
 async fn forward(RawArgs(arguments): RawArgs) -> String {
     arguments.map_or_else(|| "nothing".to_owned(), |raw| raw.get().to_owned())
 }

@@ -30,7 +30,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .await?;
     println!("{}", boiled.ok()?.text());
 
-    // Without progress to renew it, the deadline is the end; the server is told to stop.
+    // Without progress the deadline is not extended; then the call fails, and the server is told to stop.
     let late = kitchen
         .call("boil", json!({ "eggs": 1000 }))
         .deadline(Duration::from_millis(100));
@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         other => println!("unexpected: {other:?}"),
     }
 
-    // Whatever drops the future cancels the call: here, a timer that is first.
+    // Dropping the future cancels the call: here, because a timer ends first.
     let call = kitchen.call("boil", json!({ "eggs": 1000 }));
     if tokio::time::timeout(Duration::from_millis(100), call)
         .await

@@ -22,7 +22,7 @@ impl Transport for Channels {
             while let Some(message) = self.from_client.recv().await {
                 inlet.receive(message).await;
             }
-            // The client is done. What runs is finished, then the outlet ends.
+            // The client sends no more. Running calls finish, then the outlet ends.
             inlet.close();
         };
         let sending = async move {

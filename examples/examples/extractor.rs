@@ -6,7 +6,7 @@
 
 use turnbuckle::{Call, CallMeta, Extract, Failure, Reject, prelude::*};
 
-/// The language the user reads, which this client sends in `_meta`.
+/// The user's language, which this client sends in `_meta`.
 struct Language(String);
 
 impl Extract for Language {

@@ -1,4 +1,4 @@
-//! A host: two servers, one catalog, and a person who is asked before a tool is called.
+//! A host: two servers, one catalog, and a user who is asked before a tool is called.
 //!
 //! ```text
 //! cargo run -p examples --example host
@@ -29,7 +29,7 @@ async fn count(text: String) -> String {
     text.split_whitespace().count().to_string()
 }
 
-/// The way to a server that runs in this process, opened again for each start.
+/// A server that runs in this process, started again for each connection.
 fn in_process(server: fn() -> Server) -> ServerSpec {
     ServerSpec::from_fn(move || {
         let (near, far) = duplex();
@@ -38,7 +38,7 @@ fn in_process(server: fn() -> Server) -> ServerSpec {
     })
 }
 
-/// A person who allows to turn texts around, and nothing else.
+/// A user who allows the tool that turns texts around, and refuses everything else.
 struct Person;
 
 impl UserInterface for Person {
@@ -69,7 +69,7 @@ async fn main() {
     for tool in host.catalog().tools() {
         println!("{} of {}", tool.name(), tool.server());
     }
-    // What is allowed for a conversation is asked once.
+    // A permission for a conversation is asked for once.
     let conversation = host.conversation();
     for text in ["turnbuckle", "again"] {
         let call = conversation.call("mirror__reverse", json!({ "text": text }));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use turnbuckle::{Call, Extract, Failure, Next, Reject, Reply, prelude::*};
 
-/// Around all calls: logs how long each took.
+/// Wraps all calls: logs how long each took.
 async fn timed(call: Call<'static>, next: Next) -> Result<Reply, Failure> {
     let name = call.name().to_owned();
     let start = Instant::now();
@@ -18,7 +18,7 @@ async fn timed(call: Call<'static>, next: Next) -> Result<Reply, Failure> {
     reply
 }
 
-/// Around one tool: looks the caller up, which may take a while, and leaves what it found.
+/// Wraps one tool: looks up the caller's account, which may take a while, and passes it to the handler.
 async fn with_account(mut call: Call<'static>, next: Next) -> Result<Reply, Failure> {
     tokio::time::sleep(Duration::from_millis(1)).await;
     call.insert(Account {

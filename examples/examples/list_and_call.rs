@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("- {}: {}", tool.name, tool.description.unwrap_or_default());
     }
 
-    // What the tool returned: its structured content, or its text read as JSON.
+    // The tool's result: its structured content, or its text parsed as JSON.
     let output: Value = server.call(tool, input).await?.parse()?;
     println!("{output:#}");
     server.close().await;

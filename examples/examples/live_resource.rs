@@ -59,7 +59,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{:?}", client.read("door://count").await?.contents);
     println!("{:?}", logs.next().await);
 
-    // The rest of the program can say it too, from any thread.
+    // Other parts of the program can notify too, from any thread.
     server.changes().resource("door://count");
     println!("{:?}", changes.next().await.is_some());
     Ok(())

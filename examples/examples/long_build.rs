@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use turnbuckle::{Background, TaskSettings, prelude::*};
 
-/// What can be built.
+/// The parts that can be built.
 const PARTS: [&str; 3] = ["parser", "planner", "printer"];
 
 /// Builds a part of the program, or all of it.
@@ -29,7 +29,7 @@ async fn build(
     if let Some(unknown) = parts.iter().find(|part| !PARTS.contains(part)) {
         return Err(ToolError::new(format!("there is no part `{unknown}`")));
     }
-    // From here on the client need not keep a connection open.
+    // From here on, the client need not keep a connection open.
     background.begin().await;
     for (number, part) in (1..).zip(&parts) {
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -8,11 +8,11 @@
 use serde_json::json;
 use turnbuckle::{Catalog, SetupError, prelude::*};
 
-/// Loads a plugin: its tools appear together, and clients are told once.
+/// Loads a plugin: its tools appear together, and clients are notified once.
 fn load(catalog: &Catalog, tools: &[&'static str]) -> Result<(), SetupError> {
     let mut edit = catalog.edit();
     for &name in tools {
-        // A closure that captures is a handler if each call gets its own copy.
+        // A closure with captured values can be a handler if each call gets its own copy.
         let tool = Tool::new(name, move || async move { format!("{name} ran") });
         edit = edit.add_tool(tool.about(format!("Runs {name}.")));
     }

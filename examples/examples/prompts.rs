@@ -40,7 +40,7 @@ async fn letter(
     ]
 }
 
-/// What is offered may depend on the arguments that are settled already.
+/// Suggestions may depend on the arguments that are already filled in.
 async fn cities(completing: CompletionContext) -> Vec<&'static str> {
     let all: &[&str] = match completing.settled.get("country").map(String::as_str) {
         Some("Chile") => &["Santiago", "Valparaíso"],

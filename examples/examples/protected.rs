@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let issuer = AuthorizationServer::new().client("robot", "s3cret", [""; 0]);
     let issuer = issuer.start().await?;
 
-    // The guard is told by which URL clients know the server: tokens must be issued for it.
+    // The guard must know the URL that clients use, because tokens must be issued for this URL.
     let listener = Listener::bind("127.0.0.1:0").await?;
     let address = listener.local_address().ok_or("no address")?;
     let url = format!("http://{address}/mcp");
@@ -62,7 +62,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .connect(HttpTarget::new(&url).authorize(oauth))
         .await?;
     println!("{}", notes.call("whoami", ()).await?.ok()?.text());
-    // This one needs another scope: the client asks for it and tries again.
+    // This tool needs another scope: the client requests it and calls again.
     let text = serde_json::json!({ "text": "buy milk" });
     println!("{}", notes.call("note", text).await?.ok()?.text());
     Ok(())

@@ -19,7 +19,7 @@ use std::{
 
 use turnbuckle::{Http, TaskSettings, prelude::*, resource, stop_signal, store::redis::Redis};
 
-/// How long a loaf is in the oven, in seconds, unless `KITCHEN_BAKING` says something else.
+/// How long bread is in the oven, in seconds, unless `KITCHEN_BAKING` sets it.
 const BAKING: u64 = 60 * 60;
 
 /// How long one step of kneading takes.
@@ -33,7 +33,7 @@ struct Ovens(Arc<AtomicUsize>);
 #[derive(Clone, Copy)]
 struct Baking(Duration);
 
-/// One that is in use, until it is dropped.
+/// An oven in use, until it is dropped.
 struct Oven(Ovens, Changes);
 
 impl Ovens {

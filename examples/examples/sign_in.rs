@@ -18,7 +18,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let url = arguments.next().ok_or("usage: sign_in URL [goodbye]")?;
 
-    // Without `persist_tokens` the tokens live as long as the program.
+    // Without `persist_tokens`, the tokens are lost when the program ends.
     let oauth = OAuth::new("sign-in-example").persist_tokens()?;
     if arguments.next().as_deref() == Some("goodbye") {
         oauth.sign_out(&url).await?;

@@ -56,12 +56,12 @@ async fn an_evening(run: SimulationRun, server: Server) {
         let client = run.audited(Client::new(name, "1.0.0"));
         let (run, sold) = (run.clone(), Arc::clone(&sold));
         run.clone().spawn(name, async move {
-            // People do not come at the same moment, most of the time.
+            // Usually, people do not come at the same moment.
             run.pause(Duration::from_millis(500)).await;
             let Ok(server) = client.connect(run.target("theatre")).await else {
                 return;
             };
-            // A tool that failed has a result too, which says so.
+            // A tool that failed also returns a result, which is marked as an error.
             if let Ok(output) = server.call("buy", json!({})).await
                 && output.ok().is_ok()
             {
@@ -84,7 +84,7 @@ fn main() {
         return;
     };
     println!("seed {}: {}", failure.seed, failure.problems.join("; "));
-    // The seed alone is enough to see it again.
+    // The seed alone is enough to repeat the run.
     let again = Sim::new().trace(failure.seed, with_bug);
     println!("replays exactly: {}", again == failure.trace);
 

@@ -21,7 +21,7 @@ Read [the checklist](references/CHECKLIST.md) first.
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let review =
         Skill::embedded(REVIEW).file("references/CHECKLIST.md", "1. Does it have a test?\n");
-    // `Skills::new().open("./skills")?` takes every directory with a SKILL.md.
+    // `Skills::new().open("./skills")?` serves every directory with a SKILL.md.
     let server = turnbuckle::server!()
         .extension(Skills::new().skill(review))
         .build()?;
@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let skills = SkillClient::of(&host)?;
     for entry in skills.list().await? {
         println!("{}: {}", entry.name(), entry.description());
-        // The user agrees, and only now is anything read.
+        // Files are only read after the user has agreed.
         let skill = skills.load(&entry).await?;
         println!("{}", skill.instructions().trim());
         let checklist = skill.read("references/CHECKLIST.md").await?;

@@ -1,4 +1,4 @@
-//! Any pair of byte streams carries the protocol: here TCP connections, each message a line.
+//! Any pair of byte streams can carry the protocol: here TCP connections, with one message in each line.
 //!
 //! A plain socket is neither encrypted nor authenticated: bind it to this machine only.
 //!
@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = TcpListener::bind(address).await?;
     println!("listening on {}", listener.local_addr()?);
 
-    // Set up once, served to each connection.
+    // The server is built once, and serves each connection.
     let server = turnbuckle::server!().tool(whoami).build()?;
     loop {
         let (stream, address) = listener.accept().await?;

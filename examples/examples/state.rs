@@ -12,7 +12,7 @@ use std::{
 
 use turnbuckle::prelude::*;
 
-/// Cheap to clone, as states are for each call.
+/// Must be cheap to clone, because each call gets a clone.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<BTreeMap<String, String>>>);
 

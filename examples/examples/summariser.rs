@@ -22,7 +22,7 @@ async fn summarise(
     let mut request =
         CreateMessageRequestParams::new(vec![SamplingMessage::user(text.as_str())], MAX_TOKENS);
     request.system_prompt = Some("Sum up what the user writes in one sentence.".into());
-    // A client without a model gets the first sentence.
+    // If the client has no model, the summary is the first sentence.
     let summary = ask
         .sample("summary", request)
         .or_else(|_| CreateMessageResult::new("none", first_sentence(&text)));

@@ -8,7 +8,7 @@
 
 use turnbuckle::{Caller, Streams, client::Client, prelude::*, transport::duplex};
 
-/// What the program that accepts connections found out about a caller.
+/// What the program that accepts connections knows about a caller.
 struct Role(&'static str);
 
 async fn open(caller: Caller) -> String {

@@ -1,9 +1,9 @@
-//! Modules, styles and HTML of the page in one document.
+//! Joins the modules, styles and HTML of the page to one document.
 //!
-//! Each module becomes a function that gives what it exports, in the order in which a browser would run
-//! them, so that its own names stay its own. Comments that document are left out. Only what the page's
-//! modules use is understood: imports and exports on lines of their own, by name. Anything else stops
-//! the build.
+//! Each module becomes a function that returns its exports, so that its own names stay private. The functions
+//! run in the order in which a browser would run the modules. Doc comments are removed. Only the syntax that
+//! the page's modules use is supported: imports and exports by name, on lines of their own. Anything else makes
+//! the build fail.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use std::{
     path::Path,
 };
 
-/// The page, and the parts of it that a policy names by their hash.
+/// The page, and the parts of it whose hashes a policy names.
 pub(crate) struct Page {
     pub(crate) html: String,
     pub(crate) script: String,
@@ -25,7 +25,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 const STYLE: (&str, &str) = ("<link rel=\"stylesheet\" href=\"/assets/", "\" />");
 const SCRIPT: (&str, &str) = ("<script type=\"module\" src=\"/assets/", "\"></script>");
 
-/// Joins `index.html` with the styles and the module that it names.
+/// Joins `index.html` with the styles and the module that it refers to.
 pub(crate) fn page(root: &Path) -> Outcome<Page> {
     let assets = root.join("assets");
     let index = fs::read_to_string(root.join("index.html"))?;
@@ -66,7 +66,7 @@ pub(crate) fn page(root: &Path) -> Outcome<Page> {
     })
 }
 
-/// Whether a part is there, and does not end before its end: tags are found in capitals, too.
+/// Checks that a part exists, and does not contain its own end tag, which may also be in capitals.
 fn whole(part: &str, text: &str) -> Outcome<()> {
     let lower = text.to_ascii_lowercase();
     let mut ends = [format!("</{part}"), "<!--".to_owned()].into_iter();
@@ -76,7 +76,7 @@ fn whole(part: &str, text: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// A file, with the line ends that a browser makes of any others: hashes are taken of those.
+/// Reads a file, with line ends converted as browsers do, because the hashes are computed after that.
 fn read(assets: &Path, name: &str) -> Outcome<String> {
     let text = fs::read_to_string(assets.join(name)).map_err(|error| format!("{name}: {error}"))?;
     Ok(text.replace("\r\n", "\n").replace('\r', "\n"))
@@ -86,7 +86,7 @@ fn names(folder: &Path) -> Outcome<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        // What editors leave while somebody writes.
+        // Editors leave such files while somebody edits.
         if !name.starts_with('.') {
             names.insert(name);
         }
@@ -98,7 +98,7 @@ fn between<'a>(line: &'a str, (before, after): (&str, &str)) -> Option<&'a str> 
     line.trim().strip_prefix(before)?.strip_suffix(after)
 }
 
-/// A module and everything that it imports.
+/// A module and all modules that it imports.
 fn modules(assets: &Path, name: &str, left: &mut BTreeSet<String>) -> Outcome<String> {
     let mut all = Modules {
         assets,
@@ -109,7 +109,7 @@ fn modules(assets: &Path, name: &str, left: &mut BTreeSet<String>) -> Outcome<St
     };
     let mut wanted = Vec::new();
     all.add(name, &mut wanted)?;
-    // After all of them: modules may import each other.
+    // Checked after all modules were read, because modules may import each other.
     for (from, name, by) in wanted {
         if all.exports.get(&name) != Some(&from) {
             return Err(format!("{by} imports {name}, which {from} does not export").into());
@@ -120,16 +120,16 @@ fn modules(assets: &Path, name: &str, left: &mut BTreeSet<String>) -> Outcome<St
 
 struct Modules<'a> {
     assets: &'a Path,
-    /// What no module was read from yet.
+    /// The modules that have not been read yet.
     left: &'a mut BTreeSet<String>,
-    /// What is there already, or on its way.
+    /// The modules that have been joined, or are being joined.
     joined: BTreeSet<String>,
-    /// Every name that is exported, and by which module.
+    /// Every exported name, with its module.
     exports: BTreeMap<String, String>,
     script: String,
 }
 
-/// The module that a name is imported from, the name, and who wants it.
+/// An import: the module, the name, and the importing module.
 type Wanted = (String, String, String);
 
 impl Modules<'_> {
@@ -177,9 +177,9 @@ impl Modules<'_> {
     }
 }
 
-/// The lines of a module without the comments that document it: they are for readers of the source
-/// and for the type checker, and would be a seventh of the page. A comment begins a line with `/**`
-/// and ends one with `*/`; a type before an expression is part of its line, and stays.
+/// The lines of a module without doc comments: these are for readers of the source and for the type checker,
+/// and would be a seventh of the page. A doc comment begins at the start of a line with `/**`
+/// and ends at the end of a line with `*/`; a type before an expression is part of its line, and stays.
 fn code(source: &str) -> impl Iterator<Item = &str> {
     let mut is_comment = false;
     source.lines().filter(move |line| {
@@ -190,7 +190,8 @@ fn code(source: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A module as a function of its own. `None` if others would have to wait for what it exports.
+/// A module as a function. `None` if it waits at its top level and has exports, for which other modules would
+/// have to wait.
 fn wrapped(name: &str, exports: &str, body: &str) -> Option<String> {
     let (start, takes) = match (body.lines().any(waits), exports) {
         (true, "") => ("await (async () => {", String::new()),
@@ -205,13 +206,13 @@ fn wrapped(name: &str, exports: &str, body: &str) -> Option<String> {
     Some(format!("// {name}\n{takes}{start}\n{body}{gives}}})();\n"))
 }
 
-/// Whether a line waits outside of any function.
+/// Whether a line contains an `await` outside any function.
 fn waits(line: &str) -> bool {
     let is_outside = !line.starts_with([' ', '\t', '}']) && !line.contains("async ");
     is_outside && (line.starts_with("await ") || line.contains("= await "))
 }
 
-/// Where a line imports from, and which names.
+/// The module and the names that a line imports.
 fn import(line: &str) -> Option<(&str, Vec<&str>)> {
     let rest = line.strip_prefix("import ")?.strip_suffix("\";")?;
     let (names, from) = rest.rsplit_once("\"./")?;
@@ -226,7 +227,7 @@ fn import(line: &str) -> Option<(&str, Vec<&str>)> {
         .then_some((from, names))
 }
 
-/// The name that is declared.
+/// The name that a line declares.
 fn declared(text: &str) -> Option<&str> {
     let kinds = ["async function ", "function ", "const ", "class "];
     let rest = kinds.iter().find_map(|kind| text.strip_prefix(kind))?;

@@ -1,7 +1,7 @@
-//! Puts the inspector's page into the binary: one answer with all of it, as it is and compressed.
+//! Puts the inspector's page into the binary as one response, plain and compressed.
 //!
-//! The files of `page/` run in a browser as they are. What is made here is the same in one piece: a request
-//! for each of forty modules, level by level, takes a browser longer than all the rest of opening the page.
+//! A browser could run the files of `page/` as they are. They are joined because requesting forty modules, level by
+//! level, takes a browser longer than everything else about opening the page.
 
 mod join;
 
@@ -10,14 +10,14 @@ use std::{env, error::Error, fs, io::Write as _, path::PathBuf};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sha2::{Digest as _, Sha256};
 
-/// 22 bits of window, as browsers expect it.
+/// The window of the compression, 22 bits, as browsers expect it.
 const WINDOW: u32 = 22;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("page");
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    // The best takes half a minute, because build scripts are not optimized. Only what is handed out is worth it:
-    // the profile `dist`, which is the one that optimizes for size.
+    // The best quality takes half a minute, because build scripts are not optimized. It is only used for releases:
+    // with the profile `dist`, which is the one that optimizes for size.
     let quality = if env::var("OPT_LEVEL")? == "z" { 11 } else { 5 };
     println!("cargo::rerun-if-changed=page");
     println!("cargo::rerun-if-changed=build");
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(out.join("page.html"), html)?;
     fs::write(out.join("page.html.br"), brotli(html, quality)?)?;
     fs::write(out.join("page.html.gz"), gzip(html)?)?;
-    // Content security policy: what is in the page runs if the browser finds the same hash.
+    // Content security policy: the browser runs the script if it has this hash.
     fs::write(out.join("page.tag"), hash(&page.html))?;
     fs::write(out.join("page.script"), hash(&page.script))?;
     fs::write(out.join("page.style"), hash(&page.style))?;

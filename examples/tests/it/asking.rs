@@ -1,4 +1,4 @@
-//! Servers that ask: at every revision, and across processes.
+//! Servers that ask questions, at every revision and across processes.
 
 use std::process::Stdio;
 
@@ -57,7 +57,7 @@ async fn booking_asks_clients_of_every_revision_that_can_be_asked() {
     let server = connect_as(&client().only(Revision::V2025_03_26), "booking").await;
     let output = server.call("book", json!({"flight": "XY1"})).await;
     let output = output.expect("it answers");
-    // The seat has a fallback, the passenger does not.
+    // The form for the seat has a fallback, the one for the passenger has not.
     assert_eq!(output.is_error, Some(true));
     assert!(output.text().contains("2025-06-18"), "{}", output.text());
 }
@@ -99,10 +99,10 @@ async fn summariser_borrows_the_model_of_the_client() {
 const SECRET: &str = "a secret of the test, 32 bytes..";
 const OTHER: &str = "another secret of the test......";
 
-/// A process that serves the example, and a client of it.
+/// A process that runs the example, and a client of it.
 struct Process {
     client: Connection,
-    /// A server on HTTP, which ends with this.
+    /// The HTTP server, which ends when this is dropped.
     _serving: Option<Child>,
 }
 
@@ -134,7 +134,7 @@ impl Process {
         }
     }
 
-    /// One request, without a handler for the questions that come back.
+    /// Sends one request, without a handler for the questions that come back.
     async fn send(&self, more: Value) -> Result<Value, i64> {
         let mut params = json!({"name": "book", "arguments": {"flight": "XY1"}});
         let members = params.as_object_mut().expect("an object");
@@ -161,7 +161,7 @@ fn passenger(paused: &Value) -> Value {
     })
 }
 
-/// Each step of one call in another process, the one before gone.
+/// Makes each step of one call in another process, after the one before has ended.
 async fn moves_from_process_to_process(start: impl AsyncFn(&'static str) -> Process) {
     let first = start(SECRET).await;
     let asked = first.send(json!({})).await.expect("it asks");
@@ -193,10 +193,10 @@ async fn moves_from_process_to_process(start: impl AsyncFn(&'static str) -> Proc
         .await
         .expect("it is done");
     let text = done["content"][0]["text"].as_str().expect("text");
-    // What the first process quoted and the second was told.
+    // The first process quoted the price, and the second one got the answer.
     let expected = format!("Ada sits in row 3 (Aisle) on XY1, for {price} €, receipt R-{price}-");
     assert!(text.starts_with(&expected), "{text}");
-    // Who sends the last answer once more buys nothing more.
+    // Sending the last answer once more buys nothing more.
     let again = third.send(passenger(&asked_more)).await;
     assert_eq!(again, Err(-32602), "it counts once");
     let other = third.send(json!({})).await.expect("it asks");

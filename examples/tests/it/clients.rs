@@ -1,4 +1,4 @@
-//! Client examples, against servers.
+//! The client examples, with servers.
 
 use crate::program::{example, printed};
 
@@ -39,7 +39,7 @@ async fn call_options_shows_progress_a_deadline_and_a_cancellation() {
 #[tokio::test]
 async fn answering_fills_in_a_form_it_knows() {
     let text = printed("answering", &["form", ASKING]).await;
-    // The name that the client gave it, and not the one that the server gives itself.
+    // The name that the client gave the server, not the one that the server reports.
     let asked = format!("{ASKING} asks: Who are you?\n");
     assert!(text.starts_with(&asked), "{text}");
     assert!(

@@ -1,4 +1,4 @@
-//! Every example is run: servers by our client, clients and whole programs by looking at what they
+//! Runs every example: servers with our client, clients and complete programs by checking what they
 //! print.
 
 mod asking;
@@ -35,10 +35,10 @@ const SERVERS: [&str; 19] = [
     "summariser",
 ];
 
-/// The examples that are clients of a server to be named.
+/// The examples that are clients; their arguments name a server.
 const CLIENTS: [&str; 4] = ["answering", "call_options", "list_and_call", "sign_in"];
 
-/// The examples that are whole in themselves.
+/// The examples that are complete programs.
 const PROGRAMS: [&str; 15] = [
     "agent",
     "answer_later",

@@ -1,4 +1,4 @@
-//! Example programs, as they lie beside the test's own.
+//! The programs of the examples, which are in a folder beside the test's own program.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -40,7 +40,7 @@ pub(crate) async fn connect_as(client: &Client, name: &str) -> Connection {
         .expect("the example answers")
 }
 
-/// Runs an example to its end, and gives what it printed.
+/// Runs an example to its end, and returns its output.
 pub(crate) async fn printed(name: &str, arguments: &[&str]) -> String {
     let output = Command::new(example(name))
         .args(arguments)

@@ -1,4 +1,4 @@
-//! Examples that are whole in themselves.
+//! The examples that are complete programs.
 
 use std::process::Stdio;
 
@@ -102,7 +102,7 @@ async fn a_live_resource_is_heard_of() {
     assert_eq!(lines[3], "true");
 }
 
-/// The program sets no `tracing` subscriber, so stderr is the log.
+/// The program sets no `tracing` subscriber, so the log goes to stderr.
 #[tokio::test]
 async fn a_fault_is_on_stderr_under_the_number_that_the_model_reads() {
     let mut program = Command::new(example("errors"))
@@ -261,7 +261,7 @@ async fn a_web_app_serves_its_site_tools_and_pages_of_one_origin() {
     assert!(refused.starts_with("HTTP/1.1 403"), "{refused}");
 }
 
-/// Sends the head of a request and reads all that comes.
+/// Sends the head of a request and reads the whole answer.
 async fn raw(address: &str, head: &str) -> String {
     let mut stream = TcpStream::connect(address).await.expect("it listens");
     let request = format!("{head}host: {address}\r\nconnection: close\r\n\r\n");

@@ -23,10 +23,10 @@ use turnbuckle_test_replicas::Balancer;
 
 use crate::program::example;
 
-/// How long anything may take here: far more than it needs.
+/// How long any step may take here: far more than it needs.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What all processes seal with.
+/// The secret that all processes share.
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
 /// A process of the server, until it is dropped.
@@ -34,7 +34,7 @@ struct Replica {
     child: Child,
     /// The URL of its endpoint.
     url: String,
-    /// Where it listens.
+    /// Its host and port.
     host: String,
 }
 
@@ -110,7 +110,7 @@ fn redis_url(folder: &Path) -> String {
     format!("unix://{}", folder.join("redis.sock").display())
 }
 
-/// Some processes, Redis, and a balancer in front of them.
+/// Some processes, Redis, and a load balancer in front of them.
 struct Cluster {
     replicas: Vec<Replica>,
     balancer: Balancer,
@@ -147,7 +147,7 @@ impl Cluster {
         (self.redis, _) = redis(self.folder.path()).await;
     }
 
-    /// What Redis answers to a command.
+    /// The answer of Redis to a command.
     fn redis_says(&self, words: &[&str]) -> String {
         let socket = self.folder.path().join("redis.sock");
         let mut command = std::process::Command::new("redis-cli");
@@ -157,7 +157,7 @@ impl Cluster {
         said.trim().to_owned()
     }
 
-    /// How often Redis carried out each command that is not part of saying which nodes there are.
+    /// How often Redis executed each command, without the commands by which replicas find each other.
     fn commands(&self) -> Vec<String> {
         let answered = self.redis_says(&["INFO", "commandstats"]);
         let mut answered: Vec<_> = answered.lines().collect();
@@ -178,7 +178,7 @@ impl Cluster {
             ]
             .contains(&name)
         });
-        // The number of calls, without how long they took.
+        // The number of calls, without their durations.
         let calls = answered
             .iter()
             .map(|line| line.split(',').next().unwrap_or_default());
@@ -210,7 +210,7 @@ async fn a_task_of_one_process_is_answered_cancelled_and_read_on_another() {
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
         let (here, there) = (one.connect(revision).await, other.connect(revision).await);
 
-        // Asked here, answered there, and read there; made by the one where it began.
+        // Started here, answered there, and read there; the process where it began runs it.
         let ticket = begin(&here, "cake").await.ticket().clone();
         let mut cake = there.task(ticket.clone());
         let made = tokio::time::timeout(TIMEOUT, cake.result()).await;
@@ -223,7 +223,7 @@ async fn a_task_of_one_process_is_answered_cancelled_and_read_on_another() {
         let again = here.task(ticket).result().await.expect("it is kept").text();
         assert_eq!(again, made);
 
-        // Begun here, cancelled there: the work here stops, and both know.
+        // Started here, cancelled there: the work here stops, and both know it.
         let mut changes = there
             .listen(Listen::new().resource("kitchen://ovens"))
             .await;
@@ -260,7 +260,7 @@ async fn a_task_of_one_process_is_answered_cancelled_and_read_on_another() {
         stopped.await.expect("the work stops");
     }
 
-    // What was done outlives the process that did it.
+    // The result outlives the process that produced it.
     let client = one.connect(Revision::V2026_07_28).await;
     let mut cake = begin(&client, "cake").await;
     let ticket = cake.ticket().clone();

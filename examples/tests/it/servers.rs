@@ -1,4 +1,4 @@
-//! Server examples, by our client.
+//! The server examples, with our client.
 
 use std::time::{Duration, Instant};
 

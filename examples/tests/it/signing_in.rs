@@ -1,4 +1,4 @@
-//! The example that signs a person in, with a browser that clicks through by itself.
+//! The example that signs a user in, with a browser that confirms everything by itself.
 
 use std::{os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -19,14 +19,14 @@ async fn whoami(#[extract] identity: Identity) -> String {
     identity.subject().to_owned()
 }
 
-/// Follows redirects as a browser does, and notes each time it is opened.
+/// Follows redirects as a browser does, and records each time it is opened.
 const BROWSER: &str = "#!/usr/bin/env python3
 import sys, urllib.request
 open(__file__ + '.opened', 'a').write('once\\n')
 urllib.request.urlopen(sys.argv[1]).read()
 ";
 
-/// A folder with a browser in it, in which the example also keeps its tokens.
+/// A folder with such a browser, in which the example also stores its tokens.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().expect("a folder can be made");
     let browser = home.path().join("browser");

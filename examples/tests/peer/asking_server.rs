@@ -1,5 +1,5 @@
-//! A server of 2025-06-18 in bare JSON that asks its client for something: each tool is named after
-//! what it asks for. It takes the place of third-party servers in the tests of client examples.
+//! A server of 2025-06-18 in plain JSON that asks its client something: each tool is named after
+//! what it asks for. It replaces third-party servers in the tests of client examples.
 
 use std::io::{self, BufRead as _, Lines, StdinLock, Write as _};
 
@@ -34,7 +34,7 @@ fn answer(message: &Value, lines: &mut Lines<StdinLock<'static>>) -> io::Result<
     })
 }
 
-/// Asks the client, and waits for what it answers.
+/// Asks the client, and waits for its answer.
 fn ask(tool: &str, lines: &mut Lines<StdinLock<'static>>) -> io::Result<Value> {
     let form = |name: &str| {
         json!({

@@ -1,5 +1,5 @@
-//! Clients of every revision at work while replicas are killed and stopped and Redis is restarted: no
-//! answer is lost, doubled or given to another client, and nothing hangs.
+//! Clients of every revision work while replicas are killed and stopped and Redis is restarted: no
+//! answer is lost, duplicated or given to another client, and nothing hangs.
 
 use std::{
     sync::{
@@ -17,16 +17,16 @@ use super::{
     wire::{self, Reading, Session},
 };
 
-/// How many clients of each kind are at work.
+/// How many clients of each kind there are.
 const CLIENTS: usize = 4;
 
-/// What happens, and how long after the event before it.
+/// The time between two events.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// How long a replica is stopped.
 const STOPPED: Duration = Duration::from_secs(3);
 
-/// What a client is told that is to try again.
+/// Statuses that tell a client to try again.
 const AGAIN: [u16; 2] = [503, 429];
 
 /// The headers of a call of 2026-07-28.
@@ -36,13 +36,13 @@ const MODERN: [(&str, &str); 3] = [
     ("mcp-name", "order"),
 ];
 
-/// What the clients of one run came to.
+/// The results of the clients of one run.
 #[derive(Default)]
 struct Tally {
     is_over: AtomicBool,
     plain: AtomicU64,
     asked: AtomicU64,
-    /// Calls that a killed replica ran, of which the client was told.
+    /// Calls on a killed replica whose clients were told about it.
     told: AtomicU64,
 }
 
@@ -101,7 +101,7 @@ impl Guest {
         json!({ "number": number, "guest": self.name })
     }
 
-    /// Sends a request that changes nothing until it is answered, and holds the answer to its number.
+    /// Sends a request without side effects until it is answered, and checks that the answer has its number.
     async fn insist(&self, session: Option<&Session>, number: u64, message: &str) {
         let expected = format!("order {number} for {}", self.name);
         loop {
@@ -110,7 +110,7 @@ impl Guest {
                 None => wire::try_ask(&self.address, "POST", &MODERN, message).await,
             };
             let Ok(answer) = sent else {
-                // The replica went away with the request.
+                // The replica died with the request.
                 sleep(Duration::from_millis(20)).await;
                 continue;
             };
@@ -132,8 +132,8 @@ impl Guest {
         }
     }
 
-    /// A call that asks whom the tea is for, answered by way of any replica. If its replica is killed,
-    /// the client resumes the stream and is told, or is given what was written down.
+    /// Makes a call that asks whom the tea is for, and answers through any replica. If the call's replica is killed,
+    /// the client resumes the stream and gets an error, or the stored events.
     async fn tea(&mut self, session: &Session) {
         let number = self.number();
         let params = json!({ "name": "tea", "arguments": {} });
@@ -148,7 +148,7 @@ impl Guest {
         loop {
             let Some((id, message)) = stream.message().await else {
                 if last.is_empty() {
-                    // Nothing has an id to come back with: the call is lost, and its client knows.
+                    // No event had an id to resume from: the call is lost, and its client knows it.
                     self.tally.told.fetch_add(1, Ordering::Relaxed);
                     return;
                 }
@@ -219,7 +219,7 @@ fn request(number: u64, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params })
 }
 
-/// The answer on a stream; `None` if it breaks off.
+/// The answer on a stream; `None` if the stream breaks.
 async fn answer_of(mut stream: Reading, number: u64) -> Option<Value> {
     loop {
         let (_, message) = stream.message().await?;
@@ -230,7 +230,7 @@ async fn answer_of(mut stream: Reading, number: u64) -> Option<Value> {
 }
 
 impl Cluster {
-    /// Kills a replica and starts another in its place.
+    /// Kills a replica and starts another process in its place.
     async fn replace(&mut self, number: usize) {
         self.replicas[number]
             .child
@@ -277,7 +277,7 @@ async fn no_answer_is_lost_doubled_or_mixed_up_while_replicas_and_redis_fail() {
     cluster.start_redis().await;
     sleep(PAUSE).await;
     assert_eq!(cluster.redis_says(&["DEBUG", "SLEEP", "1"]), "OK");
-    // A rolling upgrade: each ends in order, and another takes its place.
+    // A rolling upgrade: each ends in order, and a new process takes its place.
     for number in 0..3 {
         let replica = Replica::start(&cluster.redis_url()).await;
         cluster.balancer.replace(number, replica.host.clone());

@@ -1,4 +1,4 @@
-//! HAProxy in front of the replicas, with the configuration that we hand out.
+//! HAProxy in front of the replicas, with the configuration that we publish.
 
 use std::{net::TcpListener, os::fd::OwnedFd, path::Path, process::Stdio};
 
@@ -15,7 +15,7 @@ async fn clients_of_every_revision_work_through_haproxy() {
     let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
     let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/haproxy.cfg");
     let mut haproxy = Command::new("haproxy");
-    // It listens on a socket that it is given, so that no port has to be chosen.
+    // It inherits the socket that it listens on, so that no port has to be chosen.
     haproxy
         .env("MCP_BIND", "fd@0")
         .stdin(Stdio::from(OwnedFd::from(listener)));

@@ -33,8 +33,8 @@ async fn connect(server: &LiveServer, who: &str) -> Connection {
     connected.expect("it answers")
 }
 
-/// How many of so many calls at two replicas in turn are let in. Now and then Redis is waited for:
-/// calls that come while it is asked are not counted yet.
+/// How many of this many calls, at two replicas in turn, are accepted. Now and then the test waits for Redis:
+/// calls that arrive while Redis is asked are not counted yet.
 async fn let_in(clients: &[Connection; 2], calls: u32, folder: &Path) -> u32 {
     let mut count = 0;
     for (number, client) in clients.iter().cycle().take(calls as usize).enumerate() {
@@ -50,7 +50,7 @@ async fn let_in(clients: &[Connection; 2], calls: u32, folder: &Path) -> u32 {
     count
 }
 
-/// How often Redis was told something of rates.
+/// How often Redis got commands about rates.
 fn draws(folder: &Path) -> String {
     let mut command = Command::new("redis-cli");
     command.arg("-s").arg(folder.join("redis.sock"));
@@ -69,7 +69,7 @@ async fn a_rate_counts_for_all_replicas_and_costs_nothing_below_it() {
     let (mut engine, url) = redis(folder.path()).await;
     let (one, other) = (replica(&url).await, replica(&url).await);
     let clients = async |who: &str| [connect(&one, who).await, connect(&other, who).await];
-    // From the moment on at which they know how many they are.
+    // Starts when the replicas know how many they are.
     let quiet = tokio::time::timeout(TIMEOUT, async {
         for number in 0.. {
             let caller = clients(&format!("caller {number}")).await;
@@ -86,7 +86,7 @@ async fn a_rate_counts_for_all_replicas_and_costs_nothing_below_it() {
     let begun = std::time::Instant::now();
     let count = let_in(&ada, 4 * CALLS, folder.path()).await;
     assert!(count >= CALLS, "a caller gets its limit: {count}");
-    // Two come back in a second, if the machine is so slow.
+    // Two calls become available in each second, in case the machine is slow.
     let more = 15 + 2 * u32::try_from(begun.elapsed().as_secs()).expect("a short time");
     assert!(count <= CALLS * 3 / 2 + more, "and little more: {count}");
     assert_ne!(draws(folder.path()), before);

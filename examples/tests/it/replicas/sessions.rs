@@ -1,4 +1,4 @@
-//! Clients of every revision, whose requests reach another replica each time.
+//! Clients of every revision, each of whose requests reaches another replica.
 
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ async fn clients_of_every_revision_work_through_a_balancer() {
                     .text(),
             );
         }
-        // HTTP+SSE has one stream, and all it calls runs where that is.
+        // With HTTP+SSE there is one stream, and all calls run where the stream is.
         if revision.as_str() != "2024-11-05" {
             assert!(cooks.len() > 1, "{revision}: all by {cooks:?}");
         }
@@ -99,7 +99,7 @@ async fn a_plain_call_costs_no_command_of_redis() {
     let hosts = [&*cluster.replicas[0].host, &*cluster.replicas[1].host];
     for revision in LEGACY {
         let session = Session::open(hosts[0], revision).await;
-        // Each replica looks once what is known of the session.
+        // Each replica reads once what is stored about the session.
         for host in hosts {
             session.call(host, 1, "lunch").await.result(1).await;
         }
@@ -135,7 +135,7 @@ async fn a_session_outlives_a_killed_replica_and_its_call_is_told_of() {
     let killed = Instant::now();
     while dough.message().await.is_some() {}
     let mut lost = session.resume(&there, &last).await;
-    // What was written down of it comes first.
+    // The stored events come first.
     let error = loop {
         let (_, message) = lost.message().await.expect("an answer");
         if message.get("id").is_some() {
@@ -169,7 +169,7 @@ async fn the_result_of_a_call_outlives_its_replica() {
         let session = Session::open(&here, revision).await;
         let mut tea = session.call(&here, 1, "tea").await;
         let (asked, question) = tea.message().await.expect("a question");
-        // The client is gone when the result comes.
+        // The client has left when the result arrives.
         drop(tea);
         let answer = json!({
             "jsonrpc": "2.0", "id": question["id"],
@@ -189,7 +189,7 @@ async fn the_result_of_a_call_outlives_its_replica() {
         let (_, result) = resumed.message().await.expect("a result");
         assert_eq!(result["result"]["content"][0]["text"], "tea for Ada");
         assert!(resumed.message().await.is_none(), "and nothing else");
-        // The stream of another session is not read with it.
+        // The stream of another session cannot be read with this one.
         let stranger = Session::open(&there, revision).await;
         let mut refused = stranger.resume(&there, &asked).await;
         if refused.status == 200 {
@@ -263,7 +263,7 @@ async fn plain_calls_go_on_while_redis_is_away_and_the_rest_heals() {
     );
     let session = Session::open(&here, "2025-06-18").await;
     cluster.stop_redis().await;
-    // Known here, and seen there for the first time.
+    // Known here, and used there for the first time.
     for (number, host) in [(1, &here), (2, &there), (3, &here), (4, &there)] {
         let lunch = session
             .call(host, number, "lunch")
@@ -275,7 +275,7 @@ async fn plain_calls_go_on_while_redis_is_away_and_the_rest_heals() {
     let opened = Session::open(&there, "2025-06-18").await;
     let lunch = opened.call(&here, 1, "lunch").await.result(1).await;
     assert!(lunch.get("result").is_some(), "{lunch}");
-    // What needs it is refused, and can be tried again.
+    // Requests that need Redis are refused, and can be tried again.
     assert_eq!(session.end(&here).await, 503);
     let mut tea = session.call(&here, 5, "tea").await;
     let (_, question) = tea.message().await.expect("a question");

@@ -1,4 +1,4 @@
-//! Tasks that another process goes on with.
+//! Tasks that another process continues.
 
 use std::{
     sync::{
@@ -16,7 +16,7 @@ use turnbuckle::{
 
 use super::{Replica, TIMEOUT, begin, busy, redis};
 
-/// How the process ends that runs the task.
+/// How the process that runs the task ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Killed,
@@ -28,15 +28,15 @@ enum End {
 enum Moment {
     /// It waits for an answer.
     Asking,
-    /// It has its answer, and works.
+    /// It has its answer, and continues to work.
     Baking,
 }
 
 impl End {
-    /// How soon another process goes on: one that was killed has to be missed first.
+    /// How soon another process continues the task: a killed process first has to be noticed as missing.
     fn longest(self) -> Duration {
         match self {
-            // Ten seconds are promised, and half a second is usual after SIGTERM. On a busy machine
+            // The docs promise ten seconds, and half a second is usual after SIGTERM. On a busy machine,
             // replicas are late to notice, and the process is late to end.
             Self::Killed => Duration::from_secs(25),
             Self::Terminated => Duration::from_secs(15),
@@ -139,7 +139,7 @@ async fn another_goes_on_with(redis: &str, revision: Revision, end: End, moment:
     assert!(ids.contains(&maker.parse().ok()), "{case}: {made}");
     assert_eq!(asked.load(Ordering::Relaxed), 1, "{case}: asked once");
     assert!(took < end.longest(), "{case}: it took {took:?}");
-    // All of them see the same task.
+    // All replicas see the same task.
     let (elsewhere, _) = counting(&others[1], revision).await;
     let again = elsewhere.task(ticket).result().await;
     assert_eq!(again.expect("it is kept").text(), made, "{case}");
@@ -190,7 +190,7 @@ async fn a_task_goes_on_with_sentinels_of_redis() {
     }
 }
 
-/// No client asks for the task meanwhile, and it still goes on.
+/// The task continues even if no client polls it meanwhile.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_that_nobody_asks_for_goes_on() {
     for end in [End::Killed, End::Terminated] {

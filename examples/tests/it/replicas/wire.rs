@@ -1,4 +1,4 @@
-//! Requests of a session, written by hand, so that a test decides which replica gets which.
+//! Hand-written requests of a session, so that a test decides which replica gets which request.
 
 use serde_json::{Value, json};
 use tokio::{
@@ -9,7 +9,7 @@ use tokio::{
 
 use super::TIMEOUT;
 
-/// An answer as it arrives.
+/// An answer while it arrives.
 pub(super) struct Reading {
     stream: TcpStream,
     pub(super) status: u16,
@@ -18,7 +18,7 @@ pub(super) struct Reading {
     read: usize,
 }
 
-/// Sends a request on a connection of its own, and reads the head of the answer.
+/// Sends a request on a new connection, and reads the head of the answer.
 pub(super) async fn ask(
     address: &str,
     method: &str,
@@ -29,7 +29,7 @@ pub(super) async fn ask(
     asked.expect("it is answered")
 }
 
-/// The same where whatever answers may end in between.
+/// The same, if the server may end in between.
 pub(super) async fn try_ask(
     address: &str,
     method: &str,
@@ -88,7 +88,7 @@ impl Reading {
         })
     }
 
-    /// More of the body; false at its end.
+    /// Reads more of the body; false at its end.
     async fn more(&mut self) -> bool {
         let mut bytes = Vec::new();
         let read = timeout(TIMEOUT, self.stream.read_buf(&mut bytes)).await;
@@ -97,7 +97,7 @@ impl Reading {
         is_more
     }
 
-    /// The next event of a stream that has a message: its id and the message. `None` at the end.
+    /// The next event with a message: its id and the message. `None` at the end.
     pub(super) async fn message(&mut self) -> Option<(String, Value)> {
         loop {
             let rest = &self.body[self.read..];
@@ -126,7 +126,7 @@ impl Reading {
         self.header("content-type") == Some("text/event-stream")
     }
 
-    /// The answer to the request with this id, which may be the whole body, or on a stream.
+    /// The answer to the request with this id, as the whole body or on a stream.
     pub(super) async fn result(mut self, id: u64) -> Value {
         if self.is_stream() {
             loop {
@@ -139,7 +139,7 @@ impl Reading {
         self.whole().await.expect("an answer")
     }
 
-    /// The JSON of an answer that is no stream; `None` if it breaks off.
+    /// The JSON of an answer that is not a stream; `None` if it is incomplete.
     pub(super) async fn whole(mut self) -> Option<Value> {
         while self.more().await {}
         let start = self.body.find('{')?;
@@ -155,7 +155,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Opens a session of a client that can be asked with forms.
+    /// Opens a session of a client that supports forms.
     pub(super) async fn open(address: &str, revision: &'static str) -> Self {
         let initialize = json!({
             "jsonrpc": "2.0", "id": 0, "method": "initialize",
@@ -204,7 +204,7 @@ impl Session {
         asked.expect("it is answered")
     }
 
-    /// A request of the session where whatever answers may end in between.
+    /// Sends a request of the session, if the server may end in between.
     pub(super) async fn try_ask(
         &self,
         address: &str,
