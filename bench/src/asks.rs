@@ -1,4 +1,4 @@
-//! Asks: a modern call that asks once next to two plain calls, which are as many requests.
+//! Questions: compares a modern call that asks once with two plain calls, which is the same number of requests.
 
 use std::time::Duration;
 
@@ -20,21 +20,21 @@ use crate::{
     statistics::Spread,
 };
 
-/// Calls of each kind in one turn.
+/// How many calls of each kind one turn has.
 const CALLS: u32 = 200;
 
-/// The control knows no protocol, so it cannot ask.
+/// The control does not implement the protocol, so it cannot ask.
 const SERVERS: [Peer; 4] = [Peer::Turnbuckle, Peer::Rmcp, Peer::Node, Peer::Python];
 
 /// How long all turns of one server may take.
 const TIMEOUT: Duration = Duration::from_mins(2);
 
-/// What asks cost one server: microseconds of CPU for a call that asks once, turn by turn, and for
-/// two plain calls.
+/// The cost of questions on one server: microseconds of CPU for a call that asks once, and for
+/// two plain calls, for each turn.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Asks {
     pub(crate) server: String,
-    /// By which transport.
+    /// The transport.
     pub(crate) road: String,
     asking: Vec<f64>,
     plain: Vec<f64>,
@@ -45,7 +45,7 @@ impl Asks {
         Spread::of(self.asking.iter().copied())
     }
 
-    /// As a multiple of two plain calls.
+    /// The cost as a multiple of two plain calls.
     pub(crate) fn ratio(&self) -> Option<Spread> {
         Spread::of(
             self.asking
@@ -56,7 +56,7 @@ impl Asks {
     }
 }
 
-/// `bench asks`: asks alone.
+/// `bench asks`: measures only questions.
 pub(crate) async fn command() -> Result<()> {
     for server in SERVERS {
         server.prepare()?;
@@ -119,7 +119,7 @@ enum Kind {
     Plain,
 }
 
-/// The one client of a server.
+/// The only client of a server.
 struct Caller {
     process: Running,
     road: Road,
@@ -155,7 +155,7 @@ impl Caller {
 
     async fn turn_by_turn(&mut self, turns: usize) -> Result<(Vec<f64>, Vec<f64>)> {
         let (mut asking, mut plain) = (Vec::new(), Vec::new());
-        // The first turn warms up.
+        // The first turn is the warm-up.
         for turn in 0..=turns {
             for (kind, measured) in [(Kind::Asking, &mut asking), (Kind::Plain, &mut plain)] {
                 let before = Ran::of(self.process.pid);
@@ -171,7 +171,7 @@ impl Caller {
         Ok((asking, plain))
     }
 
-    /// Two requests: a call that asks and its retry, or two plain calls.
+    /// Makes two requests: a call that asks and its retry, or two plain calls.
     async fn twice(&mut self, kind: Kind) -> Result<()> {
         let arguments = json!({"text": "hello, world"});
         let tool = if kind == Kind::Asking { "ask" } else { "echo" };

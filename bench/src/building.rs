@@ -1,5 +1,5 @@
-//! Building: what it costs to build the smallest stdio server from nothing, and of how many crates it
-//! is.
+//! Building: the cost of building the smallest stdio server from scratch, and the number of its
+//! crates.
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command, time::Instant};
 
@@ -13,21 +13,21 @@ use crate::{
     speed::Extent,
 };
 
-/// Jobs of a debug build, so that the figures of machines with many cores are alike.
+/// The number of jobs of a debug build, so that the figures are comparable between machines.
 const JOBS: &str = "2";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Building {
     pub(crate) server: String,
     pub(crate) crates: usize,
-    /// Seconds on all cores, for a release build with the settings of the comparison.
+    /// Seconds of a release build on all cores, with the settings of the comparison.
     pub(crate) seconds: Option<f64>,
-    /// Seconds of CPU, user and system, for a debug build with cargo's own settings.
+    /// Seconds of CPU time, user and system, of a debug build with cargo's default settings.
     #[serde(default)]
     pub(crate) debug_cpu_seconds: Option<f64>,
 }
 
-/// A server with one typed tool, in a workspace of ours.
+/// A server with one typed tool, in its own workspace.
 struct Hello {
     server: &'static str,
     workspace: &'static str,
@@ -47,7 +47,7 @@ const HELLOS: [Hello; 2] = [
     },
 ];
 
-/// Measures crates and debug builds again, and changes the page.
+/// Measures crates and debug builds again, and updates the page.
 pub(crate) fn command() -> Result<()> {
     let mut all = Vec::new();
     for hello in HELLOS {
@@ -61,7 +61,7 @@ pub(crate) fn command() -> Result<()> {
             let mut known = results.building.iter_mut();
             if let Some(building) = known.find(|it| it.server == server) {
                 if building.crates != crates {
-                    // The release build was one of other crates.
+                    // The release build was measured with other crates.
                     building.seconds = None;
                 }
                 building.crates = crates;
@@ -98,7 +98,7 @@ impl Hello {
         folder.join("Cargo.toml").to_string_lossy().into_owned()
     }
 
-    /// Crates that are built, without the program itself.
+    /// The number of crates that are built, without the program itself.
     fn crates(&self) -> Result<usize> {
         let manifest = self.manifest();
         let options = ["tree", "--edges", "normal,build", "--prefix", "none"];
@@ -123,8 +123,8 @@ impl Hello {
         })
     }
 
-    /// As a project of its own would be built: with cargo's own settings of the profile `dev`, and
-    /// nothing kept for a next build.
+    /// Builds like a project of its own would: with cargo's default settings of the profile `dev`, and
+    /// without anything from an earlier build.
     fn debug_from_nothing(&self) -> Result<f64> {
         eprintln!("building {} from nothing, for debugging", self.package);
         in_empty_folder(|folder| {
@@ -156,7 +156,7 @@ fn in_empty_folder(build: impl FnOnce(&Path) -> Result<f64>) -> Result<f64> {
     Ok(took)
 }
 
-/// Seconds that the children of this process have used, and theirs, as far as they have ended.
+/// The CPU seconds of this process's descendants, as far as they have ended.
 fn cpu_of_children() -> Result<f64> {
     let ticks: f64 = said("getconf", &["CLK_TCK"])?.parse()?;
     let text = fs::read_to_string("/proc/self/stat")?;

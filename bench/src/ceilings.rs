@@ -1,5 +1,5 @@
-//! `ceilings.toml`: what each path may cost, as a multiple of the control. A change that makes a
-//! path dearer by more than the tolerance has to say so by recording it.
+//! `ceilings.toml`: the maximum cost of each path, as a multiple of the control's. A change that makes a
+//! path slower by more than the tolerance has to record the new ceiling.
 
 use std::{fmt::Write, path::PathBuf};
 
@@ -7,12 +7,12 @@ use serde::Deserialize;
 
 use crate::{Result, instructions::Counts, paths::PATHS, peers::Peer, peers::root};
 
-/// Counts differ by less than one in a hundred from run to run.
+/// Counts differ by less than one percent from run to run.
 const TOLERANCE: f64 = 0.03;
 
 #[derive(Deserialize)]
 pub(crate) struct Ceilings {
-    /// The compiler that they were recorded with, for the reader.
+    /// The compiler that was used, for information.
     rustc: String,
     path: Vec<Ceiling>,
 }
@@ -22,7 +22,7 @@ struct Ceiling {
     name: String,
     /// Instructions as a multiple of the control's.
     ratio: f64,
-    /// Instructions of both, for the reader.
+    /// Instructions of both, for information.
     instructions: f64,
     control: f64,
 }
@@ -74,7 +74,7 @@ impl Ceilings {
         Ok(std::fs::write(file(), text)?)
     }
 
-    /// What a path costs more than it may, as a part of its ceiling.
+    /// By how much a path exceeds its ceiling, as a fraction of the ceiling.
     pub(crate) fn excess(&self, name: &str, counts: &Counts) -> Option<f64> {
         let ceiling = self.path.iter().find(|it| it.name == name)?.ratio;
         let ratio = counts.ratio(name, Peer::Turnbuckle);
@@ -82,7 +82,7 @@ impl Ceilings {
         (more > TOLERANCE).then_some(more)
     }
 
-    /// Fails with every path that is above its ceiling, or has none.
+    /// Fails with every path that is above its ceiling or has none.
     pub(crate) fn check(&self, counts: &Counts) -> Result<()> {
         let mut problems = String::new();
         for path in &PATHS {

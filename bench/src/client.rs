@@ -1,4 +1,4 @@
-//! Our client, that calls `echo` as often as it is told, one call after the other.
+//! Our client, which calls `echo` a given number of times, one call after another.
 //!
 //! ```text
 //! bench-client legacy|modern CALLS URL

@@ -1,4 +1,4 @@
-//! What a call costs the client: instructions of ours and of rmcp's, at the same server.
+//! The cost of a call for the client: instructions of our client and of rmcp's, with the same server.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::{
     speed::Extent,
 };
 
-/// Calls that are counted.
+/// How many calls are counted.
 const CALLS: u64 = 300;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! `bench compare`: everything, in one run.
+//! `bench compare`: all measurements in one run.
 
 use std::time::Instant;
 
@@ -36,7 +36,7 @@ pub(crate) async fn command(extent: Extent) -> Result<()> {
 async fn measure(extent: Extent) -> Result<Results> {
     process::allow_files(4096)?;
     let machine = Machine::look()?;
-    // Counting takes all cores, so it comes before the generator is put on one of them.
+    // Counting uses all cores, so it comes before the generator is restricted to one of them.
     let servers = Peer::ALL;
     let building = building::measure(extent)?;
     let instructions = instructions::measure(&PATHS, &Peer::NATIVE, extent).await?;
@@ -66,7 +66,7 @@ async fn measure(extent: Extent) -> Result<Results> {
         building,
         growth,
         profiles,
-        // They are measured by themselves, and kept.
+        // They are measured by another command, and kept.
         gateways: Results::open(Extent::Full).ok().and_then(|it| it.gateways),
     })
 }

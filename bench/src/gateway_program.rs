@@ -1,4 +1,4 @@
-//! Our gateway in front of `bench-server`, with the limits that `bench-server` has.
+//! Our gateway in front of `bench-server`, with the same limits as `bench-server`.
 //!
 //! ```text
 //! bench-gateway PORT legacy|modern URL
@@ -7,8 +7,8 @@
 //! bench-gateway PORT parked SERVERS COMMAND [ARGUMENT…]
 //! ```
 //!
-//! With `parked` it has as many legacy servers, all at that URL or with that command, and a caller is who
-//! the header `x-caller` says: the bounds of parked calls are for each server and for each caller.
+//! With `parked` it has this many legacy servers, all at that URL or with that command. The header `x-caller`
+//! names the caller, because the limits of parked calls are per server and per caller.
 
 use std::{error::Error, process::ExitCode, time::Duration};
 
@@ -24,19 +24,19 @@ use turnbuckle::{
     transport::http::Settings,
 };
 
-/// Connections and sessions that it takes.
+/// How many connections and sessions it accepts.
 const MAX_CONNECTIONS: usize = 16_000;
 
-/// Bytes that may be kept for them.
+/// How many bytes it may keep for them.
 const MAX_KEPT: usize = 1024 * 1024 * 1024;
 
-/// Longer than any run: what quiet streams cost by themselves, over time, is not measured.
+/// Longer than any run: the cost of quiet streams over time is not measured.
 const KEEP_ALIVE: Duration = Duration::from_hours(1);
 
 /// How long the servers may take until they are ready. Under valgrind everything takes longer.
 const START: Duration = Duration::from_mins(1);
 
-/// Callers say who they are.
+/// Identifies callers by a header.
 struct Named;
 
 impl Protect for Named {
@@ -96,7 +96,7 @@ async fn serve(port: &str, gateway: Gateway, is_shared: bool) -> Result<(), Box<
                 .memory_budget(memory.with_kept_per_caller(MAX_KEPT))
         })
         .open()?;
-    // It listens after its servers have started, so that no start disturbs a measurement.
+    // It listens only after its servers have started, so that no start disturbs a measurement.
     let _ = tokio::time::timeout(START, gateway.settled()).await;
     let mut settings = HttpSettings::default();
     settings.max_sessions = MAX_CONNECTIONS;

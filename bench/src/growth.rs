@@ -1,4 +1,4 @@
-//! Growth: what a call costs while there are more tools, sessions and listeners.
+//! Growth: the cost of a call with an increasing number of tools, sessions and listeners.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +15,13 @@ use crate::{
     results::Results,
 };
 
-/// How many there are.
+/// The numbers of tools, sessions or listeners.
 const SIZES: [usize; 4] = [10, 100, 1_000, 10_000];
 
-/// Requests that are counted.
+/// How many requests are counted.
 const COUNTED: u64 = 400;
 
-/// Instructions of one call, for each of the sizes.
+/// Instructions of one call for each of the numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Growth {
     what: String,

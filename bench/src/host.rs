@@ -1,4 +1,4 @@
-//! Host: what a host adds to a call of a client, and what a merged list costs next to one list.
+//! Host: what a host adds to a call of a client, and the cost of a merged list compared with a single list.
 
 use std::{collections::HashMap, process::Command};
 
@@ -9,14 +9,14 @@ use crate::{
     statistics::Spread,
 };
 
-/// The most that a call through a host may cost more than a call of a client, in microseconds.
+/// How many microseconds more a call through a host may cost than a call of a client.
 const MAX_OVERHEAD: f64 = 3.0;
 
-/// The most that the merged list of 20 servers with 50 tools may cost, as a multiple of one list of
-/// 1,000.
+/// The maximum cost of the merged list of 20 servers with 50 tools each, as a multiple of the cost of one list of
+/// 1,000 tools.
 const MAX_LIST_RATIO: f64 = 1.2;
 
-/// `bench host`: measures, prints a table, and fails if the host costs more than it may.
+/// `bench host`: measures, prints a table, and fails if the host costs more than allowed.
 pub(crate) fn command() -> Result<()> {
     build_own("bench-host", "programs")?;
     let output = Command::new(own("bench-host")).output()?;
@@ -84,7 +84,7 @@ pub(crate) fn command() -> Result<()> {
     Ok(())
 }
 
-/// Reads lines such as `host call 12.5`.
+/// Parses lines such as `host call 12.5`.
 fn read(text: &str) -> Result<HashMap<String, Vec<f64>>> {
     let mut figures: HashMap<String, Vec<f64>> = HashMap::new();
     for line in text.lines() {

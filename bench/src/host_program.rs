@@ -1,7 +1,7 @@
-//! What a host adds to a client: `bench-host` prints microseconds of CPU, one line for each figure.
+//! Measures what a host adds to a client: `bench-host` prints microseconds of CPU time, one line for each figure.
 //!
-//! The servers are in this process and on the same thread, so that nothing but the client and the
-//! host differs. All kinds take their turn in each round, and differences are taken within a round.
+//! The servers are in this process and on the same thread, so that only the client and the
+//! host differ. All kinds are measured in each round, and differences are taken within a round.
 
 use std::{error::Error, time::Duration};
 
@@ -17,20 +17,20 @@ use turnbuckle::{
     transport::duplex,
 };
 
-/// Rounds, of which the middle counts.
+/// The number of rounds, of which the median counts.
 const ROUNDS: usize = 21;
 
-/// Calls of each kind in a round.
+/// How many calls of each kind a round has.
 const CALLS: u32 = 2_000;
 
-/// Servers of the host that lists, and tools of each.
+/// The number of servers of the host that lists, and of tools of each.
 const SERVERS: usize = 20;
 const TOOLS: usize = 50;
 
-/// The host waits this long between two readings of its lists.
+/// How long the host waits between two reads of its lists.
 const BETWEEN_LISTS: Duration = Duration::from_millis(120);
 
-/// Servers with lists that change have one of these two tools at a time.
+/// Servers whose lists change have one of these two tools at a time.
 const EXTRA: [&str; 2] = ["extra_even", "extra_odd"];
 
 /// Returns its text argument.
@@ -66,7 +66,7 @@ fn server(tools: usize) -> Server {
     server
 }
 
-/// The way to a server of its own, in this process.
+/// A target with a new server in this process.
 fn target(tools: usize) -> Target {
     let (near, far) = duplex();
     tokio::spawn(server(tools).serve(far));
@@ -87,7 +87,7 @@ async fn host(servers: usize, tools: usize, audit: Option<Audit>) -> Host {
     host
 }
 
-/// A server whose list changes from round to round, and keeps its length.
+/// A server whose list changes in each round but keeps its length.
 fn changing(tools: usize) -> Result<LiveServer, Box<dyn Error>> {
     let mut server = server(tools - 1).dynamic_tools();
     for name in EXTRA {
@@ -98,7 +98,7 @@ fn changing(tools: usize) -> Result<LiveServer, Box<dyn Error>> {
     Ok(server)
 }
 
-/// The way to a server that is there already.
+/// A target with an existing server in this process.
 fn target_of(server: &LiveServer) -> Target {
     let (near, far) = duplex();
     let server = server.clone();
@@ -118,14 +118,14 @@ async fn host_of(servers: &[LiveServer]) -> Host {
     host
 }
 
-/// Changes the lists, and waits until those who listen have done what they do then.
+/// Changes the lists, and waits until the listeners have reacted.
 async fn change(servers: &[LiveServer], round: usize) -> Result<(), Box<dyn Error>> {
     for server in servers {
         let edit = server.catalog().edit();
         let edit = edit.disable_tool(EXTRA[(round + 1) % 2]);
         edit.enable_tool(EXTRA[round % 2]).apply()?;
     }
-    // Only the CPU that is used meanwhile counts.
+    // Only the CPU time that is used meanwhile counts.
     tokio::time::sleep(2 * BETWEEN_LISTS).await;
     Ok(())
 }
@@ -159,7 +159,7 @@ async fn list_of_client(server: &Connection) -> Result<f64, Box<dyn Error>> {
     let began = now();
     let tools = server.tools().fresh().await?;
     let count = tools.len();
-    // The host lets go of what it had before, too.
+    // Freeing the old lists is part of the cost, as it is for the host.
     drop(tools);
     let took = now() - began;
     if count == SERVERS * TOOLS {
@@ -169,13 +169,13 @@ async fn list_of_client(server: &Connection) -> Result<f64, Box<dyn Error>> {
     }
 }
 
-/// Reads all lists again and puts them together again.
+/// Reads all lists again and merges them again.
 async fn list_of_host(host: &Host) -> Result<f64, Box<dyn Error>> {
     tokio::time::sleep(BETWEEN_LISTS).await;
     let began = now();
     host.refresh().await;
     let mut took = now() - began;
-    // A server that is switched off changes no list, and the catalog is made anew.
+    // Removing a server that is switched off changes no list, but the catalog is rebuilt.
     host.remove("off").await;
     host.add("off", ServerSpec::from_fn(|| target(1)).disabled())
         .await;
@@ -208,7 +208,7 @@ async fn changed_list_of_client(
     }
 }
 
-/// The host reads each list again by itself, because its server says that it has changed.
+/// The host reads each list again by itself, because its server has reported a change.
 async fn changed_list_of_host(
     host: &Host,
     servers: &[LiveServer],

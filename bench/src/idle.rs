@@ -1,4 +1,4 @@
-//! What those cost who are merely connected: sessions with an open stream, and listeners of the
+//! The cost of clients that are only connected: sessions with an open stream, and listeners of the
 //! modern era.
 
 use std::time::Duration;
@@ -15,22 +15,22 @@ use crate::{
     statistics::Spread,
 };
 
-/// Those who are there before the first look, so that what a server sets up once is not counted.
+/// How many clients connect before the first measurement, so that one-time setup of a server is not counted.
 const BEFORE: usize = 200;
 
-/// Those who are weighed.
+/// How many clients are measured.
 const WEIGHED: usize = 1000;
 
-/// Time for a server to be done with the last of them.
+/// The time that a server gets to finish its work for the last of them.
 const SETTLING: Duration = Duration::from_millis(500);
 
-/// Megabytes for each thousand, round by round.
+/// Megabytes for each thousand, for each round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Idle {
     pub(crate) server: String,
     sessions: Vec<f64>,
     listeners: Vec<f64>,
-    /// Megabytes of a server that has just been started.
+    /// Megabytes of a server that has just started.
     started: Vec<f64>,
 }
 
@@ -39,7 +39,7 @@ impl Idle {
         Spread::of(self.sessions.iter().copied())
     }
 
-    /// `None` of a server that has no listeners.
+    /// `None` for a server without listeners.
     pub(crate) fn listeners(&self) -> Option<Spread> {
         Spread::of(self.listeners.iter().copied())
     }
@@ -61,7 +61,7 @@ pub(crate) async fn measure(servers: &[Peer], extent: Extent) -> Result<Vec<Idle
             let (started, each) = weigh(&server.http(), Crowd::Streams).await?;
             idle.started.push(started);
             idle.sessions.push(each);
-            // The control knows no listeners, and would let them wait.
+            // The control does not support listeners, and would let them wait.
             if *server == Peer::Control {
                 continue;
             }
@@ -85,7 +85,7 @@ impl Idle {
     }
 }
 
-/// Megabytes of a server when it was started, and for each thousand of a crowd.
+/// Megabytes of a server after its start, and for each thousand of a crowd.
 pub(crate) async fn weigh(command: &[String], crowd: fn(usize) -> Crowd) -> Result<(f64, f64)> {
     let (process, address) = Running::http(command).await?;
     let started = megabytes(process.pid, "VmRSS");

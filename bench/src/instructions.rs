@@ -1,6 +1,6 @@
-//! `bench instructions`: what each path costs, as a multiple of what it costs the control.
+//! `bench instructions`: the cost of each path, as a multiple of the control's.
 //!
-//! A multiple holds for other compilers too, as far as they treat both programs alike; the counts
+//! A multiple is also valid for other compilers, as far as they treat both programs alike; the counts
 //! themselves are not compared.
 
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ impl Counts {
         self.0.iter().find(is_it).map(|it| it.instructions)
     }
 
-    /// As a multiple of the control's.
+    /// The instructions as a multiple of the control's.
     pub(crate) fn ratio(&self, path: &str, server: Peer) -> Option<f64> {
         Some(self.of(path, server)? / self.of(path, Peer::Control)?)
     }
@@ -59,7 +59,7 @@ impl Counts {
         table
     }
 
-    /// Takes over the paths that were cheaper when they were counted again.
+    /// Replaces the counts of paths that were lower when they were counted again.
     fn keep_cheaper(&mut self, again: Self) {
         let is_cheaper = |name: &str| {
             let (once, twice) = (
@@ -95,18 +95,18 @@ impl Counts {
 }
 
 /// How often a path above its ceiling is counted again before it fails. How many requests a server
-/// finds waiting when it wakes up is up to the machine, and moves a count by a hundredth or two;
-/// what a path really costs more, it costs every time.
+/// finds waiting when it wakes up depends on the machine, and changes a count by one or two percent;
+/// a path that really costs more costs more every time.
 const RECOUNTS: usize = 2;
 
-/// What the command is to do with the counts.
+/// What the command does with the counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
     /// Print them, with rmcp's.
     Show,
-    /// Fail where a path costs more than its ceiling.
+    /// Fail if a path costs more than its ceiling.
     Check,
-    /// Make them the ceilings.
+    /// Write them as the new ceilings.
     Record,
 }
 
@@ -144,7 +144,7 @@ async fn check(servers: &[Peer], mut counts: Counts) -> Result<()> {
     ceilings.check(&counts)
 }
 
-/// Counts these paths of these servers, as many at once as there are servers.
+/// Counts these paths of these servers, as many paths at once as there are servers.
 pub(crate) async fn measure(paths: &[Path], servers: &[Peer], extent: Extent) -> Result<Counts> {
     let mut counts = Counts::default();
     for path in paths.iter().copied() {

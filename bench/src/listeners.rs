@@ -1,4 +1,4 @@
-//! Listeners: what ten thousand of them weigh, and what it costs to tell them all of one change.
+//! Listeners: the memory of ten thousand of them, and the cost of notifying all of one change.
 
 use std::{cell::Cell, rc::Rc, time::Duration};
 
@@ -26,39 +26,39 @@ use crate::{
 
 const LISTENERS: usize = 10_000;
 
-/// Files that a server with so many listeners has open, and this program too.
+/// How many open files a server with so many listeners needs; this program needs as many.
 const FILES: usize = LISTENERS + 2_000;
 
-/// Changes that are told, one after the other; the first warms up. Two thirds of what one costs is the
-/// kernel sending, which differs by half from one to the next.
+/// How many changes are sent, one after another; the first is the warm-up. Two thirds of the cost of one is the
+/// kernel's sending, which can vary by half from one to the next.
 const CHANGES: usize = 41;
 
-/// How long a change may take until the last listener has heard of it.
+/// How long it may take until the last listener has been notified.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long streams are left alone before the first change.
 const SETTLING: Duration = Duration::from_millis(500);
 
-/// How often it is looked whether all have heard.
+/// How often to check whether all have been notified.
 const LOOKING: Duration = Duration::from_millis(5);
 
-/// What listeners cost.
+/// The cost of listeners.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Listeners {
     /// Megabytes of all of them.
     pub(crate) megabytes: f64,
-    /// Milliseconds of CPU for each change.
+    /// Milliseconds of CPU time for each change.
     changes: Vec<f64>,
 }
 
 impl Listeners {
-    /// Milliseconds of CPU for one change that all are told.
+    /// Milliseconds of CPU time for notifying all of one change.
     pub(crate) fn change(&self) -> Option<Spread> {
         Spread::of(self.changes.iter().copied())
     }
 }
 
-/// `bench listeners`: them alone.
+/// `bench listeners`: measures only listeners.
 pub(crate) async fn command() -> Result<()> {
     Peer::Turnbuckle.prepare()?;
     process::settle()?;
@@ -96,7 +96,7 @@ pub(crate) async fn measure() -> Result<Listeners> {
         reading.spawn_local(count_events(connection, Rc::clone(&heard)));
     }
     let after = megabytes(process.pid, "VmRSS");
-    // What is left of the confirmations comes in.
+    // Waits for the remaining confirmations.
     sleep(SETTLING).await;
     let mut changes = Vec::new();
     for change in 0..CHANGES {
@@ -122,7 +122,7 @@ pub(crate) async fn measure() -> Result<Listeners> {
     })
 }
 
-/// Has the server say that the resource has changed.
+/// Makes the server report that the resource has changed.
 async fn touch(connection: &mut Connection) -> Result<()> {
     let params = json!({"name": "touch", "arguments": {}, "_meta": call::meta()});
     let message = call::request("tools/call", FIRST_ID, &params);
@@ -132,7 +132,7 @@ async fn touch(connection: &mut Connection) -> Result<()> {
     answer.expect(200, &body)
 }
 
-/// Counts the events that come. Each says that the resource has changed: nothing else is told.
+/// Counts the events that arrive. Each says that the resource has changed: nothing else is sent.
 async fn count_events(mut connection: Connection, heard: Rc<Cell<usize>>) {
     let mut buffer = [0; 1024];
     let mut tail = 0;
@@ -143,7 +143,7 @@ async fn count_events(mut connection: Connection, heard: Rc<Cell<usize>>) {
                 b'\n' => tail += 1,
                 _ => tail = 0,
             }
-            // An event ends with an empty line. Chunks of HTTP end with one line break.
+            // An event ends with an empty line. HTTP chunks end with one line break.
             if tail == 2 {
                 heard.set(heard.get() + 1);
             }

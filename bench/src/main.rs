@@ -1,4 +1,4 @@
-//! What a call costs, next to other implementations and to what the machine allows.
+//! The cost of a call, compared with other implementations and with the limit of the machine.
 //!
 //! ```text
 //! bench compare                 everything next to every peer; writes results.json and docs/performance.md
@@ -52,7 +52,7 @@ use crate::{
     gateway::command::Part, instructions::Purpose, report::page, results::Results, speed::Extent,
 };
 
-/// What a measurement comes to. Whatever fails is told to the person who started it.
+/// The result of a measurement. Any error is shown to the user who started it.
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
 const USAGE: &str = "usage: bench compare [--quick] | building | docs | asks | host | gateway [--quick] [PART…] | chaos [OPTION…] | replicas | listeners | growth | profile | instructions [--check|--record]";

@@ -1,19 +1,19 @@
-//! The ways through a server that are measured, with what each may cost.
+//! The measured paths through a server, with the aim of each.
 
 use crate::{
     load::{Call, Operation},
     measure::valgrind::Transport,
 };
 
-/// One way through a server.
+/// A path through a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
     pub(crate) name: &'static str,
     pub(crate) transport: Transport,
     pub(crate) call: Call,
-    /// Requests that are counted: enough to drown what differs from one start to the next.
+    /// How many requests are counted: enough that differences between starts do not matter.
     pub(crate) counted: u64,
-    /// The aim: instructions as a multiple of the control's, and CPU of rmcp as one of ours.
+    /// The aim: instructions as a multiple of the control's, and rmcp's CPU time as a multiple of ours.
     pub(crate) aim: Option<Aim>,
 }
 

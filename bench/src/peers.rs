@@ -1,4 +1,4 @@
-//! The servers that are compared: how each is built, and how it is started.
+//! The compared servers: how each is built and started.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,7 +9,7 @@ use crate::Result;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Peer {
-    /// No protocol at all, the same bytes.
+    /// The same bytes without implementing the protocol.
     Control,
     Turnbuckle,
     Rmcp,
@@ -26,7 +26,7 @@ impl Peer {
         Self::Python,
     ];
 
-    /// Those whose instructions can be counted: the others compile while they run.
+    /// The servers whose instructions can be counted: the others compile while they run.
     pub(crate) const NATIVE: [Self; 3] = [Self::Control, Self::Turnbuckle, Self::Rmcp];
 
     pub(crate) fn name(self) -> &'static str {
@@ -68,7 +68,7 @@ impl Peer {
             .collect()
     }
 
-    /// Builds or installs the server, as far as that is not done.
+    /// Builds or installs the server, if necessary.
     pub(crate) fn prepare(self) -> Result<()> {
         eprintln!("preparing {}", self.name());
         match self {
@@ -81,7 +81,7 @@ impl Peer {
     }
 }
 
-/// The profile of what is measured, the same in each workspace. `release` is built faster.
+/// The profile of measured programs, the same in each workspace. `release` builds faster.
 const PROFILE: &str = "measured";
 
 /// The root of the repository.
@@ -109,7 +109,7 @@ pub(crate) fn built(workspace: &str, program: &str) -> PathBuf {
         .join(program)
 }
 
-/// Builds a program in a workspace of its own.
+/// Builds a program in its own workspace.
 pub(crate) fn build(workspace: &str, program: &str) -> Result<()> {
     let manifest = root()
         .join("bench/peers")
@@ -128,13 +128,13 @@ pub(crate) fn build(workspace: &str, program: &str) -> Result<()> {
     ])
 }
 
-/// Builds a program of this package with the feature that it needs. The others take long to build.
+/// Builds a program of this package with the feature that it needs. Programs with features take long to build.
 pub(crate) fn build_own(program: &str, feature: &str) -> Result<()> {
     let only = ["--no-default-features", "--features", feature];
     cargo_build(&[&["--package", "bench", "--bin", program], &only[..]].concat())
 }
 
-/// Builds what is measured. With `NO_BUILD` in the environment, what was built before is measured.
+/// Builds what is measured. With `NO_BUILD` in the environment, the existing build is measured.
 pub(crate) fn cargo_build(arguments: &[&str]) -> Result<()> {
     if std::env::var_os("NO_BUILD").is_some() {
         return Ok(());
@@ -142,14 +142,14 @@ pub(crate) fn cargo_build(arguments: &[&str]) -> Result<()> {
     always_build(arguments)
 }
 
-/// A build that is itself what is measured.
+/// Runs a build that is itself the measurement.
 pub(crate) fn always_build(arguments: &[&str]) -> Result<()> {
     let mut command = Command::new("cargo");
     command
         .args(["build", "--profile", PROFILE, "--quiet"])
         .args(arguments)
         .current_dir(root());
-    // Symbols for `profile` are in the profile of each workspace; nothing else may change them.
+    // Symbols for `profile` are set in the profile of each workspace; nothing else may change the flags.
     run(command.env_remove("RUSTFLAGS"))
 }
 
@@ -204,7 +204,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     }
 }
 
-/// What a command prints, without the space around it.
+/// The output of a command, trimmed.
 pub(crate) fn said(program: &str, arguments: &[&str]) -> Result<String> {
     let output = Command::new(program)
         .args(arguments)

@@ -1,4 +1,4 @@
-//! Processes under measurement: started on a core of their own, weighed through `/proc`, ended.
+//! Processes under measurement: started on their own core, measured through `/proc`, and ended.
 
 use std::{
     collections::HashMap,
@@ -17,23 +17,23 @@ use turnbuckle_test_replicas::free_port;
 
 use crate::Result;
 
-/// The core of every server, so that requests a second are for one core.
+/// The core of every server, so that requests per second are for one core.
 pub(crate) const SERVER_CORE: &str = "0";
 
-/// The core of the generator of load.
+/// The core of the load generator.
 pub(crate) const GENERATOR_CORE: &str = "1";
 
 /// How long a server may take until it listens. Python under load needs several seconds, and
 /// valgrind makes everything fifty times slower.
 const STARTING: Duration = Duration::from_mins(1);
 
-/// Attempts to find a free port, and to start a server at it.
+/// How many attempts are made to find a free port and start a server there.
 const ATTEMPTS: usize = 20;
 
-/// How long a server may take to end after it was told to. It may wait for its streams.
+/// How long a server may take to end after SIGTERM. It may wait for its streams.
 const ENDING: Duration = Duration::from_secs(30);
 
-/// Puts this process on its core. A machine with one core has no choice.
+/// Restricts this process to its core, unless the machine has only one.
 pub(crate) fn settle() -> Result<()> {
     if std::thread::available_parallelism()?.get() < 2 {
         eprintln!("warning: one core for servers and generator, so times are not to be trusted");
@@ -52,7 +52,7 @@ pub(crate) fn settle() -> Result<()> {
     }
 }
 
-/// A server that runs, alone on its core.
+/// A running server, alone on its core.
 pub(crate) struct Running {
     pub(crate) child: Child,
     pub(crate) pid: u32,
@@ -64,18 +64,18 @@ impl Running {
         Self::spawn(command, Stdio::piped, SERVER_CORE)
     }
 
-    /// Starts a server of HTTP, `{PORT}` in its command being filled in, and waits until it listens.
-    /// A server that finds its port taken is started again at another.
+    /// Starts an HTTP server with `{PORT}` in its command replaced, and waits until it listens.
+    /// If its port is taken, the server is started again with another port.
     pub(crate) async fn http(command: &[String]) -> Result<(Self, SocketAddr)> {
         Self::http_with(SERVER_CORE, &|port| Ok(at_port(command, port))).await
     }
 
-    /// The same on the core of the generator, for a server behind the one that is measured.
+    /// The same on the core of the generator, for a server behind the measured one.
     pub(crate) async fn upstream(command: &[String]) -> Result<(Self, SocketAddr)> {
         Self::http_with(GENERATOR_CORE, &|port| Ok(at_port(command, port))).await
     }
 
-    /// The same with a command that is made for each port, on this core.
+    /// The same on this core, with a command that is made for each port.
     pub(crate) async fn http_with(
         core: &str,
         command: &dyn Fn(u16) -> Result<Vec<String>>,
@@ -115,7 +115,7 @@ impl Running {
     }
 
     fn spawn(command: &[String], pipe: fn() -> Stdio, core: &str) -> Result<Self> {
-        // Instructions are the same on any core, and counting them takes all that there are.
+        // Instructions are the same on any core, so counting them uses all cores.
         let pinning: &[&str] = match command.first() {
             Some(program) if program == "valgrind" => &["env"],
             _ => &["taskset", "-c", core],
@@ -133,13 +133,13 @@ impl Running {
         Ok(Self { child, pid })
     }
 
-    /// Tells the process to end, and waits for it.
+    /// Asks the process to end, and waits for it.
     pub(crate) async fn end(self) -> Result<()> {
         signal("-TERM", self.pid)?;
         self.wait().await
     }
 
-    /// The same for a program that starts others: what it leaves behind is killed.
+    /// The same for a program that starts others: remaining processes are killed.
     pub(crate) async fn end_with_others(self) -> Result<()> {
         let others: Vec<_> = Relation::all()
             .descendants(self.pid)
@@ -155,7 +155,7 @@ impl Running {
         Ok(())
     }
 
-    /// Waits for the process, whose input has ended, and kills it if it stays.
+    /// Waits for the process, whose input has ended, and kills it if it does not end.
     pub(crate) async fn wait(mut self) -> Result<()> {
         if timeout(ENDING, self.child.wait()).await.is_err() {
             self.child.kill().await?;
@@ -164,7 +164,7 @@ impl Running {
     }
 }
 
-/// An unused address, for a server that takes its port as an argument. Its port is
+/// An unused address, for a server that takes its port as an argument. The port is
 /// not one of those that the system gives to outgoing connections.
 pub(crate) fn reserve() -> Result<SocketAddr> {
     Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?)))
@@ -186,14 +186,14 @@ pub(crate) fn signal(name: &str, pid: u32) -> Result<()> {
     Ok(())
 }
 
-/// Who started whom.
+/// Which process started which.
 struct Relation(Vec<Process>);
 
 struct Process {
     pid: u32,
     parent: u32,
     program: String,
-    /// When it began, in a unit of the system: a number of a process may be used again.
+    /// When it began, in a unit of the system: process ids may be reused.
     began: String,
 }
 
@@ -230,11 +230,11 @@ impl Relation {
     }
 }
 
-/// The program that is behind gateways: what it costs is not theirs.
+/// The program behind gateways, whose cost is not theirs.
 const UPSTREAM: &str = "bench-server";
 
-/// How long each thread of a process has run, in nanoseconds, and of those that it has started, but
-/// for the server behind a gateway.
+/// The CPU time of each thread of a process and of the processes that it started, in nanoseconds, without
+/// the server behind a gateway.
 #[derive(Default)]
 pub(crate) struct Ran(HashMap<String, u64>);
 
@@ -265,7 +265,7 @@ impl Ran {
         threads
     }
 
-    /// Seconds between an earlier look and this one; what ended between them is lost.
+    /// Seconds between an earlier measurement and this one; threads that ended in between are not counted.
     pub(crate) fn since(&self, earlier: &Self) -> f64 {
         let ran = self
             .0
@@ -275,7 +275,7 @@ impl Ran {
     }
 }
 
-/// Memory of a process in megabytes: `VmRSS` now, or `VmHWM` at its highest.
+/// Memory of a process in megabytes: the current `VmRSS`, or the peak `VmHWM`.
 pub(crate) fn megabytes(pid: u32, field: &str) -> f64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let kilobytes = status.lines().find_map(|line| {
@@ -285,7 +285,7 @@ pub(crate) fn megabytes(pid: u32, field: &str) -> f64 {
     kilobytes.unwrap_or(f64::NAN) / 1024.0
 }
 
-/// Lets this process and those it starts have so many files open, as far as the system allows it.
+/// Raises the limit of open files for this process and those it starts, as far as the system allows it.
 pub(crate) fn allow_files(count: usize) -> Result<()> {
     let own = std::process::id().to_string();
     let limit = format!("--nofile={count}:");

@@ -1,5 +1,5 @@
-//! `bench profile`: where the instructions and the allocations of one call go, each line that
-//! counts with its reason.
+//! `bench profile`: where the instructions and the allocations of one call go, with a reason for each line
+//! that matters.
 
 use std::{collections::HashMap, fmt::Write, hash::Hash};
 
@@ -22,20 +22,20 @@ use crate::{
     results::Results,
 };
 
-/// The share of a call from which on a line needs a reason.
+/// From this share of a call on, a line needs a reason.
 const WORTH_A_REASON: f64 = 0.03;
 
-/// The paths that are taken apart, by their place among all: a call over HTTP, modern and with a
+/// The profiled paths, by their index among all paths: a call over HTTP, modern and with a
 /// session, and over stdio.
 const TAKEN_APART: [usize; 3] = [0, 2, 6];
 
-/// Requests that are profiled.
+/// How many requests are profiled.
 const PROFILED: u64 = 400;
 
-/// Blocks of memory for a call below which a place is not shown: one call in fifty.
+/// Places with fewer blocks of memory per call are not shown: one block in fifty calls.
 const RARE: f64 = 0.02;
 
-/// What a call is made of.
+/// The profile of a call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Profile {
     pub(crate) path: String,
@@ -53,7 +53,7 @@ struct Line {
     each: f64,
 }
 
-/// The reasons that somebody has written.
+/// The written reasons.
 #[derive(Deserialize)]
 struct Reasons {
     reason: Vec<Reason>,
@@ -63,7 +63,7 @@ struct Reasons {
 struct Reason {
     /// The crate.
     place: String,
-    /// What the function's name begins with or, after `*`, has in it.
+    /// The beginning of the function's name or, after `*`, a part of it.
     function: String,
     why: String,
 }
@@ -140,7 +140,7 @@ async fn take_apart(path: &Path) -> Result<Profile> {
     Ok(profile)
 }
 
-/// What each thing comes to for one request.
+/// The count of each key for one request.
 fn difference<K: Clone + Eq + Hash>(
     once: &HashMap<K, u64>,
     twice: &HashMap<K, u64>,

@@ -1,9 +1,9 @@
 //! A server that runs as several processes: `bench-replica PORT [OPTION…]`.
 //!
-//! Its tools say in their answers which request they answer, and whom, so that a client can hold each
-//! answer to its number and to itself. With `--callers` each request names its caller as a bearer
-//! token; with `--durable` streams outlive their process; with `--clock` the time of day is so many
-//! seconds off. Without `--redis` it is one server by itself, for comparison.
+//! Its tools repeat the number of the request and the caller in their answers, so that a client can check that each
+//! answer belongs to it. With `--callers` each request names its caller with a bearer
+//! token; with `--durable` streams outlive their process; `--clock` shifts the time of day by this many
+//! seconds. Without `--redis` it is a single server, for comparison.
 
 use std::{
     process::ExitCode,
@@ -22,32 +22,32 @@ use turnbuckle::{
 };
 use turnbuckle_base::wall_clock;
 
-/// What all processes seal with.
+/// The secret that all processes share.
 const SECRET: &[u8] = b"0123456789abcdef0123456789abcdef";
 
-/// Connections and sessions that a process takes: those of all clients, should others be gone.
+/// How many connections and sessions a process accepts: those of all clients, in case the other processes are gone.
 const MAX_CONNECTIONS: usize = 16_000;
 
-/// Bytes that may be kept for them.
+/// How many bytes may be kept for them.
 const MAX_KEPT: usize = 1024 * 1024 * 1024;
 
 /// Tasks that may run at once in one process.
 const MAX_TASKS: usize = 4_000;
 
-/// The time between two steps of a tool that goes on for a while.
+/// The time between two steps of a tool with several steps.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Steps of a call that ends by itself, and of one that is cancelled.
+/// The number of steps of a call that ends by itself, and of one that is cancelled.
 const FEW_STEPS: u32 = 20;
 const MANY_STEPS: u32 = 400;
 
 /// How long a task works.
 const WORK: Duration = Duration::from_millis(700);
 
-/// How often clients are told to look at a task.
+/// The poll interval that clients are told.
 const POLL: Duration = Duration::from_millis(250);
 
-/// Milliseconds by which the clock of this process is off.
+/// By how many milliseconds the clock of this process is shifted.
 static OFFSET: AtomicI64 = AtomicI64::new(0);
 
 /// Returns its text argument.
@@ -154,7 +154,7 @@ fn about(tool: &str, caller: &Caller, number: u64) -> String {
     format!("{tool} {number} for {}", caller.id().unwrap_or("nobody"))
 }
 
-/// What the command line says.
+/// The arguments of the command line.
 #[derive(Default)]
 struct Arguments {
     port: u16,
@@ -191,7 +191,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     OFFSET.store(arguments.clock_seconds * 1000, Ordering::Relaxed);
-    // The runtime has this thread alone, so that all of the server has this clock.
+    // The runtime uses only this thread, so the whole server has this clock.
     let _clock = (arguments.clock_seconds != 0).then(|| wall_clock::replace(shifted));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -209,7 +209,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The time of day as this process has it.
+/// The shifted time of day.
 fn shifted() -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let offset = OFFSET.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The results of one comparison, as a file: everything that is shown is made from it.
+//! The results of one comparison as a file, from which all output is made.
 
 use std::path::PathBuf;
 
@@ -23,28 +23,28 @@ use crate::{
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Results {
     pub(crate) date: String,
-    /// What was run.
+    /// The command that was run.
     pub(crate) command: String,
     pub(crate) machine: Machine,
     pub(crate) speed: Speed,
     pub(crate) asks: Vec<Asks>,
     pub(crate) idle: Vec<Idle>,
-    /// Of a full comparison, or of `bench listeners`.
+    /// From a full comparison, or from `bench listeners`.
     pub(crate) listeners: Option<Listeners>,
     pub(crate) startup: Vec<Startup>,
     pub(crate) instructions: Counts,
     pub(crate) clients: Vec<ClientCost>,
     pub(crate) building: Vec<Building>,
-    /// Of a full comparison, or of `bench growth`.
+    /// From a full comparison, or from `bench growth`.
     pub(crate) growth: Vec<Growth>,
-    /// Of a full comparison, or of `bench profile`.
+    /// From a full comparison, or from `bench profile`.
     pub(crate) profiles: Vec<Profile>,
-    /// Of `bench gateway`.
+    /// From `bench gateway`.
     #[serde(default)]
     pub(crate) gateways: Option<Gateways>,
 }
 
-/// What the comparison ran on.
+/// The machine that the comparison ran on.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Machine {
     pub(crate) processor: String,
@@ -54,7 +54,7 @@ pub(crate) struct Machine {
     pub(crate) rustc: String,
     pub(crate) node: String,
     pub(crate) python: String,
-    /// Processes that wanted a core, on average of a minute, before the comparison began.
+    /// The load average of one minute, before the comparison began.
     pub(crate) load: String,
 }
 
@@ -89,7 +89,7 @@ impl Machine {
     }
 }
 
-/// The results that the documentation is made from are part of the repository; those of a quick
+/// The path of the file. The results for the documentation are part of the repository; those of a quick
 /// comparison are not.
 pub(crate) fn file(extent: Extent) -> PathBuf {
     match extent {
@@ -105,7 +105,7 @@ impl Results {
         Ok(serde_json::from_str(&text)?)
     }
 
-    /// Changes what the documentation is made from, if there is such a file yet.
+    /// Changes the results for the documentation, if the file exists.
     pub(crate) fn update(change: impl FnOnce(&mut Self)) -> Result<()> {
         if !file(Extent::Full).exists() {
             return Ok(());

@@ -1,8 +1,8 @@
 //! The server under measurement: `bench-server stdio`, `bench-server http PORT [TOOLS]` (at `/mcp`).
 //!
-//! It has what the harness expects: `echo{text}`, `add{a, b}` with structured output, `touch` that
-//! says that `bench://clock` has changed, `ask{text}` that asks once before it returns its text, and
-//! a hundred others that give `tools/list` a realistic size, or as many as it is told.
+//! It has the tools that the harness expects: `echo{text}`, `add{a, b}` with structured output, `touch`, which
+//! reports that `bench://clock` has changed, `ask{text}`, which asks once before it returns its text, and
+//! a hundred others that give `tools/list` a realistic size, or as many as `TOOLS` says.
 
 use std::{process::ExitCode, time::Duration};
 
@@ -52,23 +52,23 @@ async fn ask(Ask(ask): Ask, text: String) -> Result<String, ToolError> {
 /// The resource whose listeners are counted.
 const CLOCK: &str = "bench://clock";
 
-/// Connections and sessions that the server takes: ten thousand listeners, and those who call.
+/// How many connections and sessions the server accepts: ten thousand listeners, and the callers.
 const MAX_CONNECTIONS: usize = 16_000;
 
-/// Bytes that may be kept for them.
+/// How many bytes may be kept for them.
 const MAX_KEPT: usize = 1024 * 1024 * 1024;
 
-/// Calls that ask, in one run.
+/// How many calls may ask in one run.
 const MAX_USED_STATES: usize = 10_000_000;
 
-/// Longer than any run: what quiet streams cost by themselves, over time, is no part of what a call
-/// costs while they are open.
+/// Longer than any run: the cost of quiet streams over time is not part of the cost of a call
+/// while they are open.
 const KEEP_ALIVE: Duration = Duration::from_hours(1);
 
-/// Tools beside those that are called.
+/// How many tools there are besides those that are called.
 const OTHERS: usize = 100;
 
-/// Says that the clock has changed.
+/// Reports that the clock has changed.
 async fn touch(changes: Changes) -> &'static str {
     changes.resource(CLOCK);
     "told"
@@ -134,7 +134,7 @@ fn main() -> ExitCode {
 fn http(port: &str, others: usize) -> Result<(), Box<dyn std::error::Error>> {
     let mut settings = HttpSettings::default();
     settings.max_sessions = MAX_CONNECTIONS;
-    // All who call are on this machine.
+    // All callers are on this machine.
     settings.max_sessions_per_caller = MAX_CONNECTIONS;
     settings.keep_alive = KEEP_ALIVE;
     let http = Http::bind(format!("127.0.0.1:{port}"))

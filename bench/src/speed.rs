@@ -1,5 +1,5 @@
-//! Time: all servers in turn, round after round, so that a neighbour on the machine disturbs them
-//! alike. Ratios are taken within one round.
+//! Time: measures all servers in turn, round after round, so that other load on the machine affects them
+//! equally. Ratios are taken within one round.
 
 use std::{collections::HashMap, net::SocketAddr, time::Duration};
 
@@ -15,21 +15,21 @@ use crate::{
     statistics::Spread,
 };
 
-/// A program that compiles while it runs needs longer until it is as fast as it gets.
+/// A program that compiles while it runs needs more time to become fast.
 const WARM_COMPILED: Duration = Duration::from_millis(200);
 const WARM_JUST_IN_TIME: Duration = Duration::from_secs(1);
 
-/// One thing that is timed.
+/// A timed scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: String,
     pub(crate) transport: Transport,
     pub(crate) call: Call,
-    /// Clients over HTTP, each with a connection; requests outstanding over stdio.
+    /// Clients over HTTP, each with a connection; over stdio, outstanding requests.
     pub(crate) clients: usize,
 }
 
-/// How much time a comparison takes.
+/// The size of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
     Quick,
@@ -44,7 +44,7 @@ impl Extent {
         }
     }
 
-    /// The part of the requests of a path that are counted.
+    /// How many requests of a path are counted.
     pub(crate) fn counted(self, path: &Path) -> u64 {
         match self {
             Self::Quick => path.counted / 4,
@@ -59,8 +59,8 @@ impl Extent {
         }
     }
 
-    /// How many of so many times a server is measured. One that is interpreted starts slowly and
-    /// is hundreds of times off, so a quick look at it is enough.
+    /// How many of so many times a server is measured. An interpreted one starts slowly and
+    /// is hundreds of times slower, so few measurements are enough in a quick comparison.
     pub(crate) fn share(self, times: usize, server: Peer) -> usize {
         match self {
             Self::Quick if !Peer::NATIVE.contains(&server) => times.div_ceil(2),
@@ -69,7 +69,7 @@ impl Extent {
     }
 }
 
-/// Everything that is timed, the usual number of clients being eight.
+/// All timed scenarios. The usual number of clients is eight.
 pub(crate) fn scenarios(extent: Extent) -> Vec<Scenario> {
     use Operation::{Add, Echo, List};
     use Transport::{Http, Stdio};
@@ -140,7 +140,7 @@ fn name(transport: Transport, call: Call, clients: usize) -> String {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Speed {
     pub(crate) cells: Vec<Cell>,
-    /// What could not be measured, and why.
+    /// The measurements that failed, with the reasons.
     pub(crate) failures: Vec<String>,
 }
 
@@ -154,7 +154,7 @@ pub(crate) struct Cell {
 }
 
 impl Speed {
-    /// A figure of a server, over the rounds.
+    /// A figure of a server over all rounds.
     pub(crate) fn figure(
         &self,
         scenario: &str,
@@ -164,7 +164,7 @@ impl Speed {
         Spread::of(self.rounds(scenario, server).map(|cell| of(&cell.measured)))
     }
 
-    /// CPU of a server as a multiple of another's in the same round.
+    /// CPU time of a server as a multiple of another's in the same round.
     pub(crate) fn ratio(&self, scenario: &str, server: Peer, other: Peer) -> Option<Spread> {
         let others: HashMap<_, _> = self
             .rounds(scenario, other)

@@ -1,4 +1,4 @@
-//! Starting up: from the start of the process to its first answer, and how large the program is.
+//! Startup: the time from the start of the process to its first answer, and the size of the program.
 
 use std::{path::Path, process::Stdio, time::Duration, time::Instant};
 
@@ -16,14 +16,14 @@ use crate::{
 /// How long a server may take to its first answer. Python under load needs seconds.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The smallest server that each SDK allows, or the server of the comparison where nothing is
-/// linked into it.
+/// The smallest server of each SDK, or the server of the comparison for SDKs that are not linked
+/// into a program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Startup {
     pub(crate) server: String,
     /// Milliseconds to the first answer.
     first_answer: Vec<f64>,
-    /// Bytes of the program without symbols, of those that are compiled.
+    /// The size in bytes of the program without symbols, if it is compiled.
     pub(crate) size: Option<u64>,
 }
 

@@ -1,6 +1,6 @@
-//! Rounds, and what they come to.
+//! Statistics over rounds.
 
-/// The middle of some figures, and how far they lie apart.
+/// The median of some figures, and their range.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
@@ -9,7 +9,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// `None` of nothing.
+    /// `None` if there are no figures.
     pub(crate) fn of(figures: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<_> = figures.into_iter().filter(|it| it.is_finite()).collect();
         sorted.sort_unstable_by(f64::total_cmp);

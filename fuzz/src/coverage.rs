@@ -1,21 +1,21 @@
-//! Which edges of the code an input reached.
+//! The edges of the code that an input reached.
 //!
-//! `scripts/fuzz` compiles every crate with LLVM's inline counters: one byte for each edge, counted
-//! up when it is taken. LLVM tells where they are through one function, which is here.
+//! `scripts/fuzz` compiles every crate with LLVM's inline counters: one byte for each edge, incremented
+//! when the edge is taken. LLVM reports where the counters are through a function that is defined here.
 
 use std::{slice, sync::Mutex};
 
-/// How many counters are looked at together.
+/// How many counters are checked together.
 const WORD: usize = 32;
 
-/// Where counters begin and how many there are.
+/// The address of each table of counters, and its length.
 static COUNTERS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
-/// Called before `main`, once for each compiled module. Modules that were linked together share
+/// LLVM calls it before `main`, once for each compiled module. Modules that were linked together share
 /// one table and report it again.
 ///
 /// # Safety
-/// LLVM calls it with the two ends of a table of bytes that lives as long as the program.
+/// The arguments must be the two ends of a table of bytes that lives as long as the program.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __sanitizer_cov_8bit_counters_init(start: *mut u8, end: *mut u8) {
     let table = (start as usize, end as usize - start as usize);
@@ -26,7 +26,7 @@ unsafe extern "C" fn __sanitizer_cov_8bit_counters_init(start: *mut u8, end: *mu
     }
 }
 
-/// Called before each call through a pointer. The counter of the edge tells enough.
+/// Called before each indirect call. The counter of the edge is enough, so this does nothing.
 #[unsafe(no_mangle)]
 extern "C" fn __sanitizer_cov_trace_pc_indir(_: usize) {}
 
@@ -54,7 +54,7 @@ impl Coverage {
         self.seen.len()
     }
 
-    /// How many of them were reached.
+    /// How many edges were reached.
     pub fn reached(&self) -> usize {
         self.reached
     }
@@ -63,12 +63,12 @@ impl Coverage {
     pub fn clear(&self) {
         for &(start, length) in &self.tables {
             // SAFETY: LLVM gave this table of bytes, which is never freed. The only other writer is
-            // the instrumented code, and the thread that runs it is this one.
+            // the instrumented code, which runs on this thread.
             unsafe { slice::from_raw_parts_mut(start as *mut u8, length) }.fill(0);
         }
     }
 
-    /// Adds what was reached since [`clear`](Self::clear). Returns whether anything in it is new.
+    /// Adds the edges that were reached since [`clear`](Self::clear). Returns whether any of them is new.
     pub fn collect(&mut self) -> bool {
         let mut is_new = false;
         let mut offset = 0;
@@ -76,7 +76,7 @@ impl Coverage {
             // SAFETY: as above.
             let counters = unsafe { slice::from_raw_parts(start as *const u8, length) };
             for (at, chunk) in counters.chunks(WORD).enumerate() {
-                // Nearly all edges of the program are not reached by one input.
+                // One input does not reach most edges of the program.
                 if chunk == [0; WORD] {
                     continue;
                 }
@@ -96,7 +96,7 @@ impl Coverage {
     }
 }
 
-/// The range that a count is in: a loop that runs 40 times instead of 41 is nothing new.
+/// The range of a count: 41 runs of a loop instead of 40 are nothing new.
 fn range(count: u8) -> u8 {
     match count {
         0 => 0,

@@ -1,4 +1,4 @@
-//! Runs a target on many inputs: an input that reaches something new is kept and changed further.
+//! Runs a target on many inputs. Inputs that reach something new are kept and mutated further.
 
 use std::{
     fs, io,
@@ -17,20 +17,20 @@ use crate::{
 
 /// An input that runs for more seconds than this is a fault of the code, on any machine.
 ///
-/// The system watches it: a thread that did would run code whose edges are counted, at other moments
+/// The operating system enforces this: a thread would run code whose edges are counted, at different moments
 /// in each run.
 const LONGEST_SECONDS: u32 = 20;
 
-/// A file in the current folder.
+/// The name of a file in the current folder.
 const CAREFUL_FILE: &str = "crash";
 
 pub struct Settings {
     pub runs: u64,
     pub seed: u64,
-    /// Inputs that reached something new are kept here, and read again by the next run.
+    /// The folder with inputs that reached something new, which the next run reads again.
     pub corpus: Option<PathBuf>,
-    /// Whether each input is written to [`CAREFUL_FILE`] before it is run: what is left there after a
-    /// crash that no program can catch, such as a stack that overflowed, is the input that caused it.
+    /// Whether each input is written to [`CAREFUL_FILE`] before it is run. After a crash that no program can
+    /// catch, such as a stack overflow, the file contains the input that caused it.
     pub is_careful: bool,
 }
 
@@ -43,7 +43,7 @@ pub struct Report {
     pub found: Option<Found>,
 }
 
-/// An input that the target fails on.
+/// An input on which the target fails.
 pub struct Found {
     pub input: Vec<u8>,
     pub message: String,
@@ -86,7 +86,7 @@ pub fn run(target: &Target, settings: &Settings) -> io::Result<Report> {
     let given: Vec<_> = given
         .chain(read_corpus(settings.corpus.as_deref())?)
         .collect();
-    // Inputs that failed once are tried first in every later run.
+    // Inputs that failed before are tried first in every later run.
     let found_before = read_corpus(Some(&found_folder(target)))?;
     let mut waiting = [found_before, given, vec![Vec::new()]].concat().into_iter();
     while report.runs < settings.runs {
@@ -126,7 +126,7 @@ enum Verdict {
 }
 
 fn next_input(corpus: &[Vec<u8>], random: &mut Rng, target: &Target) -> Vec<u8> {
-    // The newest half is changed twice as often: it is where something was found last.
+    // Inputs in the newer half are mutated twice as often, because something was found there last.
     let first = if random.bool() { corpus.len() / 2 } else { 0 };
     let mut input = corpus[random.usize(first..corpus.len())].clone();
     let other = &corpus[random.usize(..corpus.len())];
@@ -134,7 +134,7 @@ fn next_input(corpus: &[Vec<u8>], random: &mut Rng, target: &Target) -> Vec<u8> 
     input
 }
 
-/// The folder with the inputs that a target failed on before.
+/// The folder with the inputs on which a target failed before.
 pub fn found_folder(target: &Target) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("found")
@@ -157,7 +157,7 @@ fn read_corpus(folder: Option<&Path>) -> io::Result<Vec<Vec<u8>>> {
     for entry in fs::read_dir(folder)? {
         paths.push(entry?.path());
     }
-    // In an order that is the same each time, so that a seed always gives the same run.
+    // Sorted, so that a seed always gives the same run.
     paths.sort();
     let mut inputs = Vec::new();
     for path in paths {
@@ -175,6 +175,6 @@ fn message(payload: &(dyn std::any::Any + Send)) -> String {
 }
 
 unsafe extern "C" {
-    /// Has the system end this program with a signal after so many seconds; 0 takes that back.
+    /// Makes the system end this program with a signal after this many seconds; 0 cancels that.
     safe fn alarm(seconds: u32) -> u32;
 }

@@ -1,5 +1,5 @@
-//! Fuzzing: inputs that are changed at random, guided by what they reach. `scripts/fuzz` builds and
-//! runs it; docs/reliability.md has the promises that the targets check.
+//! Fuzzing: inputs are mutated at random, guided by coverage. `scripts/fuzz` builds and
+//! runs it; docs/reliability.md lists the promises that the targets check.
 
 mod coverage;
 mod engine;
@@ -64,7 +64,7 @@ fn start() -> Result<ExitCode, String> {
 }
 
 fn run(target: &target::Target, settings: &Settings) -> Result<ExitCode, String> {
-    // A panic is told once, at the end, with its input.
+    // A panic is reported once, at the end, with its input.
     std::panic::set_hook(Box::new(|_| {}));
     let report = engine::run(target, settings).map_err(|error| error.to_string())?;
     println!(

@@ -2,13 +2,13 @@
 
 use fastrand::Rng;
 
-/// Inputs grow no longer than this: what matters is found in small ones, and those run fast.
+/// The longest input: most faults can be found with small inputs, which run fast.
 pub const MAX_BYTES: usize = 4096;
 
-/// Bytes that mean something in the formats that are read here.
+/// Bytes with a meaning in the formats that the targets parse.
 const BYTES: &[u8] = b"{}[]\":,\\/%?&=#;.-+eE09 \t\r\n\0\x1b\x7f\xff\xc3\xe2\xf0";
 
-/// Numbers at which readers of numbers go wrong.
+/// Numbers for which number parsers often fail.
 const NUMBERS: &[&str] = &[
     "0",
     "-0",
@@ -24,8 +24,8 @@ const NUMBERS: &[&str] = &[
     "0.1",
 ];
 
-/// Changes an input in one to four places. `words` are pieces that mean something to the target,
-/// `other` is another input, to take parts of.
+/// Changes an input in one to four places. `words` are pieces that have a meaning for the target;
+/// `other` is another input, from which parts are taken.
 pub fn mutate(input: &mut Vec<u8>, random: &mut Rng, words: &[&str], other: &[u8]) {
     for _ in 0..random.usize(1..=4) {
         change(input, random, words, other);
@@ -63,7 +63,7 @@ fn insert(input: &mut Vec<u8>, at: usize, piece: &[u8]) {
     input.splice(at..at, piece.iter().copied());
 }
 
-/// A part of so many bytes; a short one most of the time.
+/// A range in a text of this length; usually a short one.
 fn part(length: usize, random: &mut Rng) -> std::ops::Range<usize> {
     let start = random.usize(..=length);
     let longest = if random.bool() { 8 } else { length };

@@ -1,11 +1,11 @@
-//! Every order in which threads can run the code that other tests only run in some.
+//! Runs concurrent code in every possible order of its threads, of which other tests only see some.
 //!
-//! The files are those of the crates, compiled with the atomics and locks of `loom` in place of the standard
+//! The source files are those of the crates, compiled with the atomics and locks of `loom` instead of the standard
 //! library's.
 #![cfg(test)]
 
 mod sync {
-    //! What the files take from a module of this name.
+    //! What the files import from the module of this name.
 
     pub(super) use loom::sync::atomic::AtomicUsize;
 
@@ -32,8 +32,8 @@ use room::Room;
 
 const LIMIT: usize = 5;
 
-/// Runs a test in every order in which threads are interrupted up to this often. Without a limit, three threads
-/// take hours; bugs that need more interruptions than this are rare.
+/// Runs a test in every order in which threads are interrupted at most this often. Without a limit, three threads
+/// take hours; bugs that need more interruptions are rare.
 const INTERRUPTIONS: usize = 3;
 
 fn in_every_order(test: impl Fn() + Send + Sync + 'static) {
@@ -42,7 +42,7 @@ fn in_every_order(test: impl Fn() + Send + Sync + 'static) {
     model.check(test);
 }
 
-/// Waits until this much could be taken. A test in which no thread wakes it fails as a deadlock.
+/// Waits until this amount could be reserved. If no thread wakes it, the test fails as a deadlock.
 fn wait_for(room: &Room, amount: usize) {
     block_on(poll_fn(|context| {
         room.poll(context, || room.used() + amount <= LIMIT)
@@ -89,7 +89,7 @@ fn two_who_wait_are_both_woken() {
     });
 }
 
-/// What is refused is in the sum for a moment, in which there seems to be no room.
+/// Bytes that are refused are part of the sum for a moment, in which there seems to be no room.
 #[test]
 fn one_who_saw_the_bytes_of_a_refused_message_is_woken() {
     in_every_order(|| {

@@ -1,4 +1,4 @@
-//! `bench gateway`: everything, or one part of it.
+//! `bench gateway`: all measurements of gateways, or one part.
 
 use super::{counted, memory, programs::Program, ready, report, results::Gateways, timed};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     speed::Extent,
 };
 
-/// What is measured of gateways.
+/// A part of the measurements of gateways.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
     Instructions,
@@ -46,7 +46,7 @@ pub(crate) async fn command(parts: &[Part], extent: Extent) -> Result<()> {
     for program in wanted(parts, extent)? {
         match program.prepare() {
             Ok(()) => there.push(program),
-            // Not every machine has every registry.
+            // Some machines cannot reach every registry.
             Err(error) if program.is_peer() => {
                 let failure = format!("{} could not be installed: {error}", program.name());
                 eprintln!("warning: {failure}");
@@ -60,7 +60,7 @@ pub(crate) async fn command(parts: &[Part], extent: Extent) -> Result<()> {
         programs.iter().copied().filter(is_there).collect()
     };
     process::allow_files(8192)?;
-    // Counting takes all cores, so it comes before the generator is put on one of them.
+    // Counting uses all cores, so it comes before the generator is restricted to one of them.
     if parts.contains(&Part::Instructions) {
         counted::measure(&of(&Program::COUNTED), extent, &mut gateways).await?;
     }
@@ -81,8 +81,8 @@ pub(crate) async fn command(parts: &[Part], extent: Extent) -> Result<()> {
     Ok(())
 }
 
-/// The programs that these parts measure. With `NO_PEERS` in the environment, a quick look leaves out those of
-/// others, which take long to install.
+/// The programs that these parts measure. With `NO_PEERS` in the environment, a quick run leaves out third-party
+/// gateways, which take long to install.
 fn wanted(parts: &[Part], extent: Extent) -> Result<Vec<Program>> {
     let has_no_peers = std::env::var_os("NO_PEERS").is_some();
     if has_no_peers && extent == Extent::Full {
@@ -93,7 +93,7 @@ fn wanted(parts: &[Part], extent: Extent) -> Result<Vec<Program>> {
     Ok(Program::TIMED.into_iter().filter(is_wanted).collect())
 }
 
-/// Takes over the parts that were measured.
+/// Replaces the parts that were measured.
 fn merge(results: &mut Results, new: Gateways, parts: &[Part]) {
     let Some(old) = &mut results.gateways else {
         results.gateways = Some(new);

@@ -1,4 +1,4 @@
-//! Instructions of a gateway for a call, and those of a server and of a client that talk directly.
+//! Instructions of a gateway for a call, and of a server and a client that communicate directly.
 
 use super::{
     link::{Behind, Cell, Link},
@@ -20,7 +20,7 @@ use crate::{
     speed::Extent,
 };
 
-/// Sizes: their names, bytes, and requests that are counted.
+/// The sizes: name, bytes, and number of counted requests.
 const SIZES: [(&str, usize, u64); 3] = [
     (SMALL, 100, 300),
     ("100 KB", 100_000, 40),
@@ -29,7 +29,7 @@ const SIZES: [(&str, usize, u64); 3] = [
 
 pub(crate) const SMALL: &str = "100 B";
 
-/// The name under which a direct connection is among the counts.
+/// The name of a direct connection among the counts.
 pub(crate) const DIRECT: &str = "direct: server and client";
 
 /// The cell of a direct connection.
@@ -40,7 +40,7 @@ pub(crate) fn direct_cell(era: Era) -> String {
     }
 }
 
-/// What a direct call costs both sides.
+/// The cost of a direct call for both sides.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Direct {
     pub(crate) server: f64,
@@ -132,7 +132,7 @@ pub(crate) async fn direct(era: Era, extent: Extent, behind: &Behind) -> Result<
     })
 }
 
-/// One way through a gateway under valgrind.
+/// A path through a gateway under valgrind.
 pub(crate) struct Way<'a> {
     pub(crate) program: Program,
     pub(crate) link: Link,
@@ -148,7 +148,7 @@ impl Way<'_> {
         Ok(per_request(once, twice, requests))
     }
 
-    /// Carries so many requests.
+    /// Sends this number of requests.
     pub(crate) async fn run(&self, bytes: usize, requests: u64) -> Result<Profile> {
         let profile = Profile::new()?;
         let command = |port| {
@@ -164,7 +164,7 @@ impl Way<'_> {
             front,
             ..Call::new(self.cell.front, Operation::Echo(bytes))
         };
-        // The largest are sent one after the other.
+        // The largest requests are sent one after another.
         let clients = if bytes > 1_000_000 { 1 } else { OUTSTANDING };
         let at = (process.pid, address);
         load::http::drive(at, call, clients, Until::Requests(requests)).await?;

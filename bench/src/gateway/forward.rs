@@ -1,4 +1,4 @@
-//! Copies bytes between two sockets and knows nothing: no second process can add less.
+//! Copies bytes between two sockets and does nothing else: no other process can add less.
 
 use tokio::{
     io::copy_bidirectional,
@@ -7,7 +7,7 @@ use tokio::{
 
 use crate::Result;
 
-/// `bench forward PORT ADDRESS`: until it is told to end.
+/// `bench forward PORT ADDRESS`: runs until it is ended.
 pub(crate) async fn command(port: &str, to: &str) -> Result<()> {
     let listener = TcpListener::bind(format!("127.0.0.1:{port}")).await?;
     loop {
@@ -15,7 +15,7 @@ pub(crate) async fn command(port: &str, to: &str) -> Result<()> {
         let to = to.to_owned();
         tokio::task::spawn_local(async move {
             if let Ok(mut far) = TcpStream::connect(to).await {
-                // A connection that ends early is the caller's business.
+                // Errors of a connection that ends early are ignored; its client notices them.
                 let _ = (near.set_nodelay(true), far.set_nodelay(true));
                 let _ = copy_bidirectional(&mut near, &mut far).await;
             }

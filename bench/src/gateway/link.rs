@@ -1,4 +1,4 @@
-//! The ways through a gateway: which transport and which era in front, and which behind.
+//! The paths through a gateway: the transports and eras on its two sides.
 
 use std::net::SocketAddr;
 
@@ -31,7 +31,7 @@ impl Link {
     }
 }
 
-/// Eras in front and behind. What a gateway of others speaks behind is its own choice.
+/// The eras on both sides. A third-party gateway chooses the era to servers itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cell {
     pub(crate) front: Era,
@@ -39,7 +39,7 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// The four that a gateway translates between.
+    /// The four combinations between which a gateway translates.
     pub(crate) const FOUR: [Self; 4] = [
         Self::of(Era::Modern, Some(Era::Modern)),
         Self::of(Era::Legacy, Some(Era::Legacy)),
@@ -47,7 +47,7 @@ impl Cell {
         Self::of(Era::Legacy, Some(Era::Modern)),
     ];
 
-    /// The two of a gateway that chooses what it speaks behind.
+    /// The two combinations of a gateway that chooses the era to servers itself.
     pub(crate) const TWO: [Self; 2] = [Self::of(Era::Modern, None), Self::of(Era::Legacy, None)];
 
     const fn of(front: Era, behind: Option<Era>) -> Self {

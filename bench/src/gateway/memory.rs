@@ -1,4 +1,4 @@
-//! What waits in a gateway: parked calls, and sessions that are open and silent.
+//! Memory of a gateway for calls and sessions that wait: parked calls, and open but silent sessions.
 
 use std::time::Duration;
 
@@ -18,19 +18,19 @@ use crate::{
     speed::Extent,
 };
 
-/// Servers that the calls are parked at. Each has at most 32 of them.
+/// How many servers have parked calls. Each has at most 32 of them.
 const SERVERS: usize = 32;
 
-/// Calls of one caller, who may have 16.
+/// How many calls one caller has, who may have 16.
 const OF_ONE_CALLER: usize = 16;
 
-/// Calls that are parked before the first look, so that what is set up once is not counted.
+/// How many calls are parked before the first measurement, so that memory for one-time setup is not counted.
 const BEFORE: usize = 256;
 
-/// Calls that are weighed.
+/// How many calls are measured.
 const WEIGHED: usize = 512;
 
-/// Time for the gateway to be done with the last of them.
+/// The time that the gateway gets to finish its work for the last of them.
 const SETTLING: Duration = Duration::from_millis(500);
 
 pub(crate) async fn measure(extent: Extent) -> Result<Memory> {
@@ -65,7 +65,7 @@ pub(crate) async fn measure(extent: Extent) -> Result<Memory> {
     Ok(memory)
 }
 
-/// Kilobytes of one parked call of servers at a URL, or with a command.
+/// Kilobytes of one parked call, for servers at a URL or with a command.
 async fn parked(server: &[String]) -> Result<f64> {
     let program = own("bench-gateway").to_string_lossy().into_owned();
     let words = [&program, "{PORT}", "parked", &SERVERS.to_string()].map(str::to_owned);
@@ -82,7 +82,7 @@ async fn parked(server: &[String]) -> Result<f64> {
     Ok((after - before) * 1024.0 / WEIGHED as f64)
 }
 
-/// Calls that ask, and are not answered.
+/// Makes calls that ask, and does not answer the questions.
 async fn park(connection: &mut Connection, calls: std::ops::Range<usize>) -> Result<()> {
     let mut meta = call::meta();
     meta["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {"form": {}}});

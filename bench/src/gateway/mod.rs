@@ -1,4 +1,4 @@
-//! Gateways: what each adds to a call, next to a direct connection.
+//! Gateways: the cost that each adds to a call, compared with a direct connection.
 
 pub(crate) mod command;
 pub(crate) mod counted;

@@ -1,4 +1,4 @@
-//! The gateways that are compared: how each is installed, and how it is started.
+//! The compared gateways: how each is installed and started.
 
 use std::{path::PathBuf, process::Command};
 
@@ -28,7 +28,7 @@ pub(crate) enum Program {
 const MCP_PROXY_RUST: &str = "0.6.0";
 
 impl Program {
-    /// Those that are timed.
+    /// The gateways that are timed.
     pub(crate) const TIMED: [Self; 8] = [
         Self::Forwarder,
         Self::Up,
@@ -40,7 +40,7 @@ impl Program {
         Self::McpRemote,
     ];
 
-    /// Those whose instructions can be counted.
+    /// The gateways whose instructions can be counted.
     pub(crate) const COUNTED: [Self; 3] = [Self::Library, Self::Up, Self::McpProxyRust];
 
     pub(crate) fn name(self) -> &'static str {
@@ -60,12 +60,12 @@ impl Program {
         matches!(self, Self::Library | Self::Up)
     }
 
-    /// Whether it is a gateway of others.
+    /// Whether it is a third-party gateway.
     pub(crate) fn is_peer(self) -> bool {
         !self.is_ours() && self != Self::Forwarder
     }
 
-    /// Whether it is compiled while it runs, or not at all.
+    /// Whether it is compiled while it runs, or interpreted.
     pub(crate) fn is_interpreted(self) -> bool {
         self.is_peer() && self != Self::McpProxyRust
     }
@@ -80,7 +80,7 @@ impl Program {
         }
     }
 
-    /// The eras that are tried. One that a gateway refuses is said with its answer.
+    /// The combinations of eras to try. If a gateway rejects one, its answer is reported.
     pub(crate) fn cells(self) -> &'static [Cell] {
         if self.is_ours() {
             &Cell::FOUR
@@ -89,7 +89,7 @@ impl Program {
         }
     }
 
-    /// How it is addressed.
+    /// Its path and the prefix of its tools.
     pub(crate) fn front(self) -> Front {
         let prefix = if self == Self::McpProxyRust {
             "up_"
@@ -102,7 +102,7 @@ impl Program {
         }
     }
 
-    /// The command over a link. `port` is where it listens, if it does.
+    /// The command for a link. `port` is the port that it listens at, if it listens.
     pub(crate) fn command(
         self,
         link: Link,
@@ -201,7 +201,7 @@ impl Program {
         Ok(words)
     }
 
-    /// Builds or installs it, as far as that is not done.
+    /// Builds or installs it, if necessary.
     pub(crate) fn prepare(self) -> Result<()> {
         eprintln!("preparing {}", self.name());
         match self {
@@ -232,7 +232,7 @@ fn npm(program: &str) -> PathBuf {
     sources().join("node_modules/.bin").join(program)
 }
 
-/// The settings of mcp-proxy are in a file, with the port.
+/// The settings of mcp-proxy are in a file, including the port.
 fn config_of_mcp_proxy(port: &str, server: &[&str]) -> Result<PathBuf> {
     let behind = match server {
         [url] => format!("transport = \"http\"\nurl = {url:?}\n"),
@@ -252,7 +252,7 @@ fn config_of_mcp_proxy(port: &str, server: &[&str]) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// Its own lock file; without metrics and the like, which cost it requests.
+/// Installs with its own lock file, and without metrics and similar features, which would cost it requests.
 fn install_rust() -> Result<()> {
     if rust_folder().join("bin/mcp-proxy").exists() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! How soon `turnbuckle up` answers, whatever the servers behind it do.
+//! How soon `turnbuckle up` answers, whatever its servers do.
 
 use std::{net::SocketAddr, process::Stdio, time::Duration};
 
@@ -16,19 +16,19 @@ use crate::{
     speed::Extent,
 };
 
-/// How long it may take to its first answer until that is a failure.
+/// How long the first answer may take before this counts as a failure.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The most that the first answer may take, in milliseconds.
+/// The longest allowed time to the first answer, in milliseconds.
 pub(crate) const MOST: f64 = 300.0;
 
-/// Milliseconds to the first answer, by what is behind the gateway.
+/// Milliseconds to the first answer, for different servers behind the gateway.
 pub(crate) async fn measure(extent: Extent) -> Result<Vec<(String, Vec<f64>)>> {
     let times = match extent {
         Extent::Quick => 3,
         Extent::Full => 11,
     };
-    // It accepts connections and never answers.
+    // A server that accepts connections and never answers.
     let silent = TcpListener::bind("127.0.0.1:0").await?;
     let silent_at = silent.local_addr()?;
     let holding = tokio::task::spawn_local(async move {
@@ -81,7 +81,7 @@ fn configs(silent: SocketAddr) -> Result<[(&'static str, serde_json::Value); 2]>
     ])
 }
 
-/// From the start of the process to the answer of `initialize`.
+/// The time from the start of the process to the answer to `initialize`.
 async fn first_answer(file: &str) -> Result<f64> {
     let address = reserve()?;
     let began = Instant::now();

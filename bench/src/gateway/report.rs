@@ -16,21 +16,21 @@ use crate::{
     statistics::Spread,
 };
 
-/// Instructions of a modern call, as a multiple of a direct one's, server and client together.
+/// The aim: instructions of a modern call, as a multiple of those of a direct one, server and client together.
 const INSTRUCTIONS: f64 = 2.6;
-/// Microseconds that a gateway adds to half of the calls of one client.
+/// The aim: the median of the microseconds that a gateway adds to a call of one client.
 const ADDED: f64 = 60.0;
-/// Requests for a CPU second, as a multiple of the best peer's.
+/// The aim: requests per CPU second, as a multiple of those of the best peer.
 const AGAINST_PEERS: f64 = 3.0;
-/// Kilobytes of a parked call.
+/// The aim: kilobytes of a parked call.
 const PARKED: f64 = 8.0;
-/// A thousand idle sessions, as a multiple of a plain server's.
+/// The aim: memory of a thousand idle sessions, as a multiple of a plain server's.
 const SESSIONS: f64 = 1.2;
 
-/// The cell of the aims: everything modern.
+/// The cell that the aims are for: modern on both sides.
 const MODERN: &str = "M→M";
 
-/// All of it.
+/// The whole report.
 pub(crate) fn text(gateways: &Gateways) -> String {
     let mut text = String::new();
     let parts = [
@@ -87,7 +87,7 @@ pub(crate) fn aims(gateways: &Gateways) -> Table {
         best_added(gateways).map_or_else(dash, count),
         up_adds.map(|it| it.median <= ADDED),
     );
-    // No other process between client and server can add less: the aim is to be read against it.
+    // No other process between client and server can add less, so the aim is compared with this.
     let floor = gateways.time(Program::Forwarder.name(), link, "M→·", ONE_CLIENT, added);
     row(
         "the same, a program that copies bytes: the least that any gateway adds on this machine",
@@ -145,7 +145,7 @@ pub(crate) fn aims(gateways: &Gateways) -> Table {
     table
 }
 
-/// The middle, and in brackets the lowest and the highest.
+/// The median, with the lowest and the highest in brackets.
 fn range(it: Spread) -> String {
     let Spread {
         median,
@@ -163,7 +163,7 @@ fn per_cpu_second(it: &Timed) -> f64 {
     1e6 / it.through.cpu_us
 }
 
-/// A figure of each peer in front of the same era and over the same link.
+/// A figure of each peer with the same era in front and the same link.
 fn of_peers<'a>(
     gateways: &'a Gateways,
     link: Link,

@@ -1,4 +1,4 @@
-//! What the comparison of gateways came to.
+//! The results of the comparison of gateways.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,15 +14,15 @@ pub(crate) struct Gateways {
     #[serde(default)]
     pub(crate) counts: Vec<Counted>,
     pub(crate) memory: Option<Memory>,
-    /// Milliseconds to the first answer of `turnbuckle up`, by what is behind it.
+    /// Milliseconds to the first answer of `turnbuckle up`, for different servers behind it.
     #[serde(default)]
     pub(crate) ready: Vec<(String, Vec<f64>)>,
-    /// What could not be measured, and why.
+    /// The measurements that failed, with the reasons.
     #[serde(default)]
     pub(crate) failures: Vec<String>,
 }
 
-/// One turn of one gateway, and of a direct connection just before.
+/// One turn of one gateway, and of a direct connection just before it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Timed {
     pub(crate) program: String,
@@ -45,10 +45,10 @@ pub(crate) struct Counted {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Memory {
-    /// Kilobytes of one parked call of a server that is reached by HTTP, turn by turn. A connection of
-    /// HTTP/1.1 is part of it.
+    /// Kilobytes of one parked call of a server that is reached over HTTP, for each turn. An HTTP/1.1 connection
+    /// is part of it.
     pub(crate) parked: Vec<f64>,
-    /// The same of servers that are programs: a pipe carries all their calls.
+    /// The same for servers that are programs: one pipe carries all their calls.
     #[serde(default)]
     pub(crate) parked_at_programs: Vec<f64>,
     /// Megabytes of a thousand idle sessions, of a plain server and of the gateway.
@@ -57,7 +57,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Parked calls by what is behind the gateway.
+    /// Memory of parked calls, for different servers behind the gateway.
     pub(crate) fn parked(&self) -> [(&'static str, &[f64]); 2] {
         [
             ("KB of a parked call, HTTP→HTTP", &self.parked),
@@ -65,7 +65,7 @@ impl Memory {
         ]
     }
 
-    /// Of the gateway's sessions, as a multiple of a plain server's.
+    /// Memory of the gateway's sessions, as a multiple of a plain server's.
     pub(crate) fn sessions(&self) -> Option<Spread> {
         let pairs = self.gateway_sessions.iter().zip(&self.server_sessions);
         Spread::of(pairs.map(|(gateway, server)| gateway / server))
@@ -85,7 +85,7 @@ impl Gateways {
         }
     }
 
-    /// A figure of all turns of a gateway.
+    /// A figure over all turns of a gateway.
     pub(crate) fn time(
         &self,
         program: &str,

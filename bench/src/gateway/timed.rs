@@ -1,4 +1,4 @@
-//! Time and CPU of a call through each gateway, and of the same call without it just before.
+//! Time and CPU of a call through each gateway, and of the same call without a gateway just before.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -21,7 +21,7 @@ use crate::{
     speed::Extent,
 };
 
-/// What is timed: its name, bytes of the text, requests outstanding.
+/// What is timed: name, bytes of the text, outstanding requests.
 pub(crate) const SCENARIOS: [(&str, usize, usize); 4] = [
     (ONE_CLIENT, 100, 1),
     (BUSY, 100, 16),
@@ -29,16 +29,16 @@ pub(crate) const SCENARIOS: [(&str, usize, usize); 4] = [
     ("4 MB", 4_000_000, 1),
 ];
 
-/// One client, whose calls take turns.
+/// One client, whose calls follow one another.
 pub(crate) const ONE_CLIENT: &str = "100 B";
 
-/// Sixteen clients, so that the gateway always has something to do.
+/// Sixteen clients, so that the gateway is always busy.
 pub(crate) const BUSY: &str = "100 B, 16 clients";
 
-/// How long a gateway may take until it lists the tools behind it.
+/// How long a gateway may take until it lists the tools of its server.
 const STARTING: Duration = Duration::from_secs(40);
 
-/// A program that compiles while it runs needs longer until it is as fast as it gets.
+/// A program that compiles while it runs needs more time to become fast.
 const WARM_COMPILED: Duration = Duration::from_millis(200);
 const WARM_JUST_IN_TIME: Duration = Duration::from_secs(1);
 
@@ -56,7 +56,7 @@ pub(crate) async fn measure(
         for program in programs.iter().copied() {
             for link in program.links().iter().copied() {
                 for cell in program.cells().iter().copied() {
-                    // One look at those that are a hundred times off is enough.
+                    // Gateways that are a hundred times slower are measured once.
                     if round > 0 && program.is_interpreted() {
                         continue;
                     }
@@ -85,7 +85,7 @@ struct Turn<'a> {
     extent: Extent,
 }
 
-/// A gateway that listens, or the command of one that is started for each scenario.
+/// A gateway that listens, or the command of a gateway that is started for each scenario.
 enum Ready {
     Listening(Box<Running>, SocketAddr),
     Command(Vec<String>),
@@ -109,7 +109,7 @@ impl Turn<'_> {
                 }),
                 Err(error) => {
                     self.fail(scenario, &*error, gateways);
-                    // What refuses the smallest call refuses the others too.
+                    // A gateway that rejects the smallest call also rejects the others.
                     if bytes == 100 {
                         break;
                     }
@@ -181,7 +181,7 @@ impl Turn<'_> {
             front: self.program.front(),
             ..plain
         };
-        // Four megabytes take a while, and some gateways seconds.
+        // Four megabytes take a while, and some gateways take seconds.
         let until = until(warm, if bytes > 1_000_000 { 20 } else { 10 });
         let through = match ready {
             Ready::Listening(process, address) => {
@@ -193,7 +193,7 @@ impl Turn<'_> {
     }
 }
 
-/// Waits until a gateway lists the tool behind it.
+/// Waits until a gateway lists the tool of its server.
 pub(crate) async fn lists(address: SocketAddr, front: Front, era: Era) -> Result<()> {
     let deadline = Instant::now() + STARTING;
     loop {
@@ -204,7 +204,7 @@ pub(crate) async fn lists(address: SocketAddr, front: Front, era: Era) -> Result
                 return Err("it does not list the tools of its server".into());
             }
             Err(error) if Instant::now() > deadline => return Err(error),
-            // An era that it refuses is not waited for.
+            // If a gateway rejects an era, this does not wait.
             Err(error) if error.to_string().starts_with("status 4") => return Err(error),
             _ => sleep(Duration::from_millis(50)).await,
         }

@@ -1,19 +1,19 @@
-//! What is called: the bytes of the request, and whether an answer is right.
+//! The calls: the bytes of the request, and whether an answer is right.
 
 use serde_json::{Value, json};
 
 use crate::Result;
 
-/// Every id has nine digits, so that it can be changed in place.
+/// Every id has nine digits, so that it can be replaced in place.
 pub(crate) const FIRST_ID: u64 = 100_000_000;
 
 const BEFORE_ID: &str = r#"{"jsonrpc":"2.0","id":"#;
 const ID_DIGITS: usize = 9;
 
-/// Words that texts are made of.
+/// The words of texts.
 const WORDS: &str = "the quick brown fox jumps over the lazy dog and runs away ";
 
-/// Larger texts have a line break in each 80 characters, as prose and code have: JSON escapes them.
+/// Larger texts have a line break every 80 characters, like prose and code; JSON has to escape it.
 const LINE: usize = 80;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +24,7 @@ pub(crate) enum Era {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Operation {
-    /// `echo` of a text of so many bytes.
+    /// `echo` with a text of this many bytes.
     Echo(usize),
     /// `add`, whose structured result has a schema.
     Add,
@@ -32,12 +32,12 @@ pub(crate) enum Operation {
     List,
 }
 
-/// How a server is to be addressed: gateways of others have names of their own.
+/// How a server is addressed: third-party gateways use other names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Front {
     /// The path of the endpoint.
     pub(crate) path: &'static str,
-    /// What the names of tools begin with.
+    /// The prefix of tool names.
     pub(crate) prefix: &'static str,
 }
 
@@ -88,7 +88,7 @@ impl Call {
         Some(format!("{}{name}", self.front.prefix))
     }
 
-    /// The request, with the first id.
+    /// The request with the first id.
     pub(crate) fn message(self) -> Vec<u8> {
         let mut params = match self.operation {
             Operation::Echo(bytes) => json!({"arguments": {"text": text(bytes)}}),
@@ -104,7 +104,7 @@ impl Call {
         request(self.method(), FIRST_ID, &params)
     }
 
-    /// Whether an answer is the right one.
+    /// Checks that an answer is right.
     pub(crate) fn check(self, answer: &Value, id: u64) -> Result<()> {
         let result = &answer["result"];
         let right = match self.operation {
@@ -124,12 +124,12 @@ impl Call {
     }
 }
 
-/// A request whose id is at the place where [`number`] expects it.
+/// A request with its id at the position that [`number`] expects.
 pub(crate) fn request(method: &str, id: u64, params: &Value) -> Vec<u8> {
     format!("{BEFORE_ID}{id},\"method\":\"{method}\",\"params\":{params}}}").into_bytes()
 }
 
-/// Gives a message that begins at `message` another id.
+/// Replaces the id of the message at the start of `message`.
 pub(crate) fn number(message: &mut [u8], id: u64) {
     let start = BEFORE_ID.len();
     let digits = id.to_string();

@@ -1,4 +1,4 @@
-//! Load over HTTP: requests from a template, answers read only as far as their framing goes.
+//! Load over HTTP: requests come from a template, and only the framing of answers is parsed.
 
 use std::{fmt::Write, net::SocketAddr, rc::Rc, time::Instant};
 
@@ -15,11 +15,11 @@ use super::{
 };
 use crate::Result;
 
-/// Bytes of an answer that a connection has room for at first.
+/// The initial size of a connection's buffer for answers, in bytes.
 const BUFFER: usize = 16 * 1024;
 
-/// Drives a server that listens, with so many clients at once, each on a connection of its own, and
-/// with a session of its own where there are sessions.
+/// Drives a server that listens, with this many concurrent clients, each with its own connection, and
+/// with its own session if the era has sessions.
 pub(crate) async fn drive(
     (pid, address): (u32, SocketAddr),
     call: Call,
@@ -53,7 +53,7 @@ pub(crate) async fn drive(
         .map_err(|_| format!("{call:?} by {clients} clients took too long"))?
 }
 
-/// One client, that sends the same call over and over.
+/// A client that sends the same call again and again.
 struct Client {
     connection: Connection,
     call: Call,
@@ -107,7 +107,7 @@ impl Client {
     }
 }
 
-/// The head of an answer, and how long its body was.
+/// The head of an answer, and the length of its body.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) length: usize,
@@ -124,7 +124,7 @@ impl Answer {
     }
 }
 
-/// A connection of HTTP/1.1, by hand.
+/// A hand-written HTTP/1.1 connection.
 pub(crate) struct Connection {
     pub(crate) stream: TcpStream,
     address: SocketAddr,
@@ -156,7 +156,7 @@ impl Connection {
         Ok(session.ok_or("`initialize` gave no session id")?)
     }
 
-    /// Greets a server, and returns the id of the session if there is one.
+    /// Opens the connection to the server, and returns the id of the session if there is one.
     pub(crate) async fn greet(&mut self) -> Result<Option<String>> {
         let mut body = Vec::new();
         let opening = self.post("", &call::initialize());
@@ -170,7 +170,7 @@ impl Connection {
         Ok(answer.session)
     }
 
-    /// A whole request. `headers` are lines, each with its end.
+    /// A complete request. `headers` are lines, each with its line end.
     pub(crate) fn post(&self, headers: &str, body: &[u8]) -> Vec<u8> {
         let (address, path, length) = (self.address, self.path, body.len());
         let head = format!(
@@ -180,7 +180,7 @@ impl Connection {
         [head.as_bytes(), body].concat()
     }
 
-    /// Sends a request and reads the answer; its body goes to `keep`.
+    /// Sends a request and reads the answer; the body is written to `keep`.
     pub(crate) async fn exchange(
         &mut self,
         request: &[u8],
@@ -267,7 +267,7 @@ impl Connection {
     }
 }
 
-/// What the generator wants to know of a head.
+/// The parts of a head that the generator needs.
 struct Head {
     status: u16,
     length: Option<usize>,
@@ -276,7 +276,7 @@ struct Head {
 }
 
 impl Head {
-    /// `None` while the head is not complete.
+    /// `None` if the head is not complete yet.
     fn parse(bytes: &[u8]) -> Result<Option<Self>> {
         let Some(end) = memchr::memmem::find(bytes, b"\r\n\r\n") else {
             return Ok(None);
@@ -299,7 +299,7 @@ impl Head {
                 is_chunked = true;
             }
         }
-        // What is accepted without a word has no body.
+        // A message that was accepted without an answer has no body.
         if matches!(head.status, 202 | 204) && !is_chunked {
             head.length.get_or_insert(0);
         }

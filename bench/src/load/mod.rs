@@ -1,4 +1,4 @@
-//! The generator of load: a closed loop of the same call, over HTTP or stdio, that checks answers.
+//! The load generator: a closed loop of the same call, over HTTP or stdio, that checks the answers.
 
 pub(crate) mod call;
 pub(crate) mod http;

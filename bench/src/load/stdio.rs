@@ -1,4 +1,4 @@
-//! Load over stdio: so many requests outstanding, answers to them in any order.
+//! Load over stdio: a fixed number of outstanding requests, whose answers may come in any order.
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc, time::Instant};
 
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{Result, process::Running};
 
-/// Bytes that are read at once: what a pipe holds.
+/// How many bytes are read at once: the capacity of a pipe.
 const READ: usize = 64 * 1024;
 
 /// Starts a server and drives it with `window` requests outstanding.
@@ -38,7 +38,7 @@ pub(crate) async fn drive(
             credits: Semaphore::new(window),
             began: RefCell::default(),
         });
-        // The writer is a task, since a server may stop to read until its answers are read.
+        // The writer is a separate task, because a server may stop reading until its answers are read.
         let writer = tokio::task::spawn_local(write(Rc::clone(&road), input, call));
         let measured = read(&road, &mut lines, call, server.pid, until).await;
         writer.abort();
@@ -49,14 +49,14 @@ pub(crate) async fn drive(
         .map_err(|_| format!("{call:?} over stdio took too long: {command:?}"))??;
     drop(lines);
     match until {
-        // Under valgrind the process writes its counts when it ends.
+        // Under valgrind, the process writes its counts when it ends.
         Until::Requests(_) => server.wait().await?,
         Until::Elapsed { .. } => server.child.kill().await?,
     }
     Ok(measured)
 }
 
-/// The handshake, or one call, so that the start of the process is in no measure.
+/// The handshake, or one call, so that the start of the process is not measured.
 async fn greet(input: &mut ChildStdin, lines: &mut Lines, call: Call) -> Result<()> {
     let mut first = match call.era {
         Era::Legacy => call::initialize(),
@@ -76,7 +76,7 @@ async fn greet(input: &mut ChildStdin, lines: &mut Lines, call: Call) -> Result<
     Ok(())
 }
 
-/// What writer and reader share.
+/// The state that writer and reader share.
 struct Road {
     tally: Tally,
     credits: Semaphore,
@@ -132,7 +132,7 @@ async fn read(
         let now = Instant::now();
         let mut arrived = 0;
         while let Some(line) = lines.take() {
-            // What has no id is a notification.
+            // A message without an id is a notification.
             let Some(id) = id_at.find(line).and_then(|at| id(&line[at + 5..])) else {
                 continue;
             };
@@ -173,7 +173,7 @@ impl Lines {
         }
     }
 
-    /// A whole line, if there is one.
+    /// The next complete line, if there is one.
     fn take(&mut self) -> Option<&[u8]> {
         let Some(length) = memchr::memchr(b'\n', &self.buffer[self.seen..self.filled]) else {
             self.seen = self.filled;

@@ -1,4 +1,4 @@
-//! What a run of requests comes to.
+//! The result of a run of requests.
 
 use std::{
     cell::{Cell, RefCell},
@@ -13,23 +13,23 @@ use crate::{
     process::{Ran, megabytes},
 };
 
-/// One answer in so many is parsed and checked; the others by status and length.
+/// One in this many answers is parsed and checked; of the others only the status and the length are checked.
 pub(crate) const CHECKED: u64 = 500;
 
 /// By how many bytes answers to the same call may differ: ids, dates and the like.
 pub(crate) const SLACK: usize = 64;
 
-/// How long a run goes on.
+/// How long a run takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Until {
-    /// So many requests in all, for counting instructions.
+    /// This many requests in total, for counting instructions.
     Requests(u64),
-    /// So long, after a time that is not counted.
+    /// This long, after a warm-up that is not counted.
     Elapsed { warm: Duration, measured: Duration },
 }
 
 impl Until {
-    /// A deadline for the whole run: what it should take, and then much more.
+    /// A deadline for the whole run, much longer than it should take.
     pub(crate) fn deadline(self) -> Duration {
         match self {
             Self::Requests(_) => Duration::from_mins(8),
@@ -38,20 +38,20 @@ impl Until {
     }
 }
 
-/// What one run of one server came to.
+/// The result of one run of one server.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Measured {
     pub(crate) requests: usize,
     pub(crate) per_second: f64,
-    /// Microseconds of the server's CPU for a request.
+    /// Microseconds of the server's CPU time for a request.
     pub(crate) cpu_us: f64,
-    /// How much of its core the server used.
+    /// The part of its core that the server used.
     pub(crate) busy: f64,
-    /// How much of its core the generator used.
+    /// The part of its core that the generator used.
     pub(crate) generator_busy: f64,
     pub(crate) p50_us: f64,
     pub(crate) p99_us: f64,
-    /// Megabytes of the server at its highest, since it was started.
+    /// The highest memory of the server since its start, in megabytes.
     pub(crate) peak_mb: f64,
 }
 
@@ -75,7 +75,7 @@ impl Tally {
         }
     }
 
-    /// The id of the next request, if there is to be one.
+    /// The id of the next request; `None` at the end of the run.
     pub(crate) fn next(&self) -> Option<u64> {
         let count = self.handed_out.get();
         let is_enough = match self.until {

@@ -1,11 +1,11 @@
-//! Reads the profiles of callgrind: what each function costs by itself, what it calls being apart.
+//! Reads the profiles of callgrind: the cost of each function itself, without the functions that it calls.
 
 use std::collections::HashMap;
 
 /// Instructions by function.
 pub(crate) type Costs = HashMap<Function, u64>;
 
-/// A function, after inlining: what it absorbed is counted with it.
+/// A function after inlining: functions that were inlined into it are counted with it.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) struct Function {
     /// The crate, or `libc`.
@@ -13,7 +13,7 @@ pub(crate) struct Function {
     pub(crate) name: String,
 }
 
-/// Reads a profile.
+/// Parses a profile.
 pub(crate) fn costs(profile: &str) -> Costs {
     let mut costs = Costs::new();
     let (mut files, mut functions, mut objects) =
@@ -29,11 +29,11 @@ pub(crate) fn costs(profile: &str) -> Costs {
                     let name = functions.resolve(name);
                     function = Some(Function::new(&object, &file, &name));
                 }
-                // Code that was inlined from another file belongs to the function it is in.
+                // Code that was inlined from another file belongs to the function that contains it.
                 "fi" | "fe" | "cfi" | "cfl" => drop(files.resolve(name)),
                 "cfn" => drop(functions.resolve(name)),
                 "cob" => drop(objects.resolve(name)),
-                // The next line is what the callee cost.
+                // The next line is the cost of the callee.
                 "calls" => is_call = true,
                 _ => {}
             }
@@ -48,7 +48,7 @@ pub(crate) fn costs(profile: &str) -> Costs {
     costs
 }
 
-/// Names are written once, as `(7) name`, and are `(7)` from then on.
+/// Names are written in full once, as `(7) name`, and as `(7)` from then on.
 #[derive(Default)]
 struct Names(HashMap<String, String>);
 

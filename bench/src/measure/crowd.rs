@@ -1,4 +1,4 @@
-//! Others that are connected while a server is measured: sessions, with or without a stream, and
+//! Other clients that are connected while a server is measured: sessions, with or without a stream, and
 //! listeners of the modern era.
 
 use std::{net::SocketAddr, time::Duration};
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// How long a server may take to confirm one listener. Under valgrind, with others at work.
+/// How long a server may take to confirm one listener, under valgrind and on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,11 +28,11 @@ pub(crate) enum Crowd {
     Sessions(usize),
     /// Sessions that hold a stream open.
     Streams(usize),
-    /// `subscriptions/listen`, each on a connection of its own.
+    /// `subscriptions/listen`, each on its own connection.
     Listeners(usize),
 }
 
-/// Those who are connected, for as long as this lives.
+/// The connected clients, until this is dropped.
 pub(crate) struct Gathered {
     _reading: JoinSet<()>,
 }
@@ -65,14 +65,14 @@ pub(crate) async fn gather(crowd: Crowd, address: SocketAddr) -> Result<Gathered
     Ok(Gathered { _reading: reading })
 }
 
-/// Reads what comes, so that the server never waits for room.
+/// Reads everything that arrives, so that the server never waits for buffer space.
 async fn drain(mut connection: Connection) {
     let mut buffer = [0; 1024];
     while let Ok(1..) = connection.stream.read(&mut buffer).await {}
 }
 
-/// The standing stream of a session. Some servers send its head only with the first event, so it
-/// is not waited for.
+/// The stream of a session for messages that belong to no request. Some servers send its head only with the first
+/// event, so this does not wait for it.
 async fn stream(address: SocketAddr, session: &str) -> Result<Connection> {
     let mut connection = Connection::open(address).await?;
     let headers = session_headers(session);
@@ -83,7 +83,7 @@ async fn stream(address: SocketAddr, session: &str) -> Result<Connection> {
     Ok(connection)
 }
 
-/// A listener of what the filter says.
+/// A listener with this filter.
 pub(crate) async fn listener(address: SocketAddr, filter: &Value) -> Result<Connection> {
     const METHOD: &str = "subscriptions/listen";
     let params = json!({"notifications": filter, "_meta": call::meta()});

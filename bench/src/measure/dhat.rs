@@ -1,4 +1,4 @@
-//! Reads the profiles of DHAT: how often memory was asked for, and where.
+//! Reads the profiles of DHAT: how often memory was allocated, and where.
 
 use std::collections::HashMap;
 
@@ -6,13 +6,13 @@ use serde::Deserialize;
 
 use crate::{Result, report::name::plain};
 
-/// Blocks by the place that asked for them.
+/// Blocks by the place that allocated them.
 pub(crate) type Blocks = HashMap<Site, u64>;
 
-/// A place in the code: the first that is not in Rust's own library.
+/// A place in the code: the innermost one that is not in Rust's own library.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) struct Site {
-    /// The nearest function whose name has its crate in it.
+    /// The nearest function whose name contains its crate.
     pub(crate) function: String,
     /// File and line.
     pub(crate) place: String,
@@ -26,13 +26,13 @@ struct Profile {
 
 #[derive(Deserialize)]
 struct Point {
-    /// Blocks in all.
+    /// The total number of blocks.
     tbk: u64,
-    /// The stack, innermost first, as places in the table of frames.
+    /// The stack, innermost first, as indexes into the table of frames.
     fs: Vec<usize>,
 }
 
-/// Reads a profile.
+/// Parses a profile.
 pub(crate) fn blocks(profile: &str) -> Result<Blocks> {
     let Profile { pps, ftbl } = serde_json::from_str(profile)?;
     let mut blocks = Blocks::new();
@@ -68,7 +68,7 @@ fn site(stack: &[Frame<'_>]) -> Site {
     let is_library =
         |it: &&Frame<'_>| it.place.starts_with("library/") || it.place.starts_with("in /");
     let outside = || stack.iter().skip_while(is_library);
-    // What was inlined has a name without its crate.
+    // Inlined functions have names without their crate.
     let whole = outside()
         .map(|it| plain(it.function))
         .find(|it| it.contains("::"));

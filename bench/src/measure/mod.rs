@@ -1,4 +1,4 @@
-//! What is measured beside time: instructions, allocations, and those who are merely connected.
+//! Measurements other than time: instructions, allocations, and clients that are only connected.
 
 pub(crate) mod callgrind;
 pub(crate) mod crowd;

@@ -1,7 +1,7 @@
-//! Servers and clients under valgrind: the figures that do not depend on the machine.
+//! Servers and clients under valgrind: figures that do not depend on the machine.
 //!
-//! What one request costs is the difference of two runs, one with twice the requests of the other,
-//! divided by the requests between them: starting and ending are in both.
+//! The cost of one request is the difference of two runs, one with twice the requests of the other,
+//! divided by the difference in requests: starting and ending are part of both.
 
 use std::{
     net::SocketAddr,
@@ -20,15 +20,15 @@ use crate::{
     process::Running,
 };
 
-/// Requests outstanding, as many connections over HTTP: as in a server that is a little busy.
+/// Outstanding requests, which over HTTP is the number of connections: like a server that is slightly busy.
 pub(crate) const OUTSTANDING: usize = 4;
 
-/// Which of valgrind's tools runs the program.
+/// The tool of valgrind that runs the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tool {
     /// Counts instructions.
     Callgrind,
-    /// Counts what is allocated.
+    /// Counts allocations.
     Dhat,
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum Transport {
     Http,
 }
 
-/// A place for a profile; the file is removed when this is dropped.
+/// The path of a profile; the file is removed when this is dropped.
 pub(crate) struct Profile(PathBuf);
 
 impl Profile {
@@ -85,7 +85,7 @@ impl Profile {
 
 impl Drop for Profile {
     fn drop(&mut self) {
-        // What is left over is in the build's own folder for such files.
+        // If this fails, the file remains in the build's folder for temporary files.
         let _ = std::fs::remove_file(&self.0);
     }
 }
@@ -95,12 +95,12 @@ pub(crate) struct Trial<'a> {
     pub(crate) command: &'a [String],
     pub(crate) transport: Transport,
     pub(crate) call: Call,
-    /// Who else is connected.
+    /// Other connected clients.
     pub(crate) crowd: Crowd,
 }
 
 impl Trial<'_> {
-    /// Serves so many requests.
+    /// Serves this many requests.
     pub(crate) async fn run(&self, tool: Tool, requests: u64) -> Result<Profile> {
         let profile = Profile::new()?;
         let command = profile.under(tool, self.command);
@@ -132,8 +132,8 @@ impl Trial<'_> {
     }
 }
 
-/// Instructions of a client for one call. `client` is its command but for the number of calls and
-/// the server's place, which come last.
+/// Instructions of a client for one call. `client` is its command without the number of calls and
+/// the server's address, which are added at its end.
 pub(crate) async fn client_instructions(
     client: &[String],
     place: &Place<'_>,
@@ -150,7 +150,7 @@ pub(crate) async fn client_instructions(
         }
         let run = Command::new(&command[0])
             .args(&command[1..])
-            // valgrind complains of system calls that it passes on without knowing them.
+            // valgrind complains about system calls that it passes on without knowing them.
             .stderr(Stdio::null())
             .kill_on_drop(true)
             .status();

@@ -4,8 +4,8 @@ use std::process::{Child, Command, Stdio};
 
 use crate::Result;
 
-/// Work of the lowest priority on each processor, until this is dropped. A processor of a virtual machine
-/// that has nothing to do takes up to a millisecond until it runs again, which is not time of ours.
+/// Work of the lowest priority on each processor, until this is dropped. An idle processor of a virtual machine
+/// takes up to a millisecond until it runs again, which would distort short times.
 pub(super) struct AwakeProcessors(Vec<Child>);
 
 impl AwakeProcessors {

@@ -1,4 +1,4 @@
-//! The command, from its arguments to its result.
+//! `bench chaos`, from its arguments to its result.
 
 use std::{
     fs::File,
@@ -34,16 +34,16 @@ use crate::{
 
 pub(crate) const USAGE: &str = "chaos [--clients N] [--minutes N] [--seed N] [--balancer own|haproxy] [--store redis|sentinel|cluster] [--sdk N] [--replica PROGRAM]";
 
-/// Files for each client: its requests and its stream, each with two more at the balancer, and some.
+/// Open files for each client: its requests and its stream, each with two more at the balancer, and some reserve.
 const FILES_PER_CLIENT: usize = 12;
 
-/// Calm at the end, after which everything must work.
+/// The calm at the end, after which everything must work.
 const CALM: Duration = Duration::from_secs(10);
 
-/// How long clients may take to finish what they do.
+/// How long clients may take to finish their work.
 const FINISHED_WITHIN: Duration = Duration::from_mins(2);
 
-/// What the command line says.
+/// The options of the command line.
 struct Options {
     clients: usize,
     minutes: f64,
@@ -51,7 +51,7 @@ struct Options {
     balancer: BalancerKind,
     store: StoreKind,
     sdk: Wanted,
-    /// The program of the replicas; built if nothing is said.
+    /// The program of the replicas; built if not given.
     replica: Option<PathBuf>,
 }
 
@@ -88,7 +88,7 @@ impl Options {
     }
 }
 
-/// `bench chaos`. Fails if an answer was lost, doubled, late or given to another client.
+/// `bench chaos`. Fails if an answer was lost, duplicated, late or given to another client.
 pub(crate) async fn command(words: &[&str]) -> Result<()> {
     let options = Options::parse(words)?;
     let program = if let Some(program) = &options.replica {
@@ -173,7 +173,7 @@ pub(crate) async fn command(words: &[&str]) -> Result<()> {
     }
 }
 
-/// Lets everything happen while the clients are at work.
+/// Lets all events happen while the clients are working.
 async fn conduct(mut conductor: Conductor, options: &Options) -> Result<Conductor> {
     let (seed, minutes) = (options.seed, options.minutes);
     let until = Instant::now() + Duration::from_secs_f64(minutes * 60.0);

@@ -1,4 +1,4 @@
-//! Does what the events say, on a thread of its own: it waits for processes.
+//! Carries out the events on a separate thread, because it waits for processes.
 
 use std::{
     sync::Arc,
@@ -18,17 +18,17 @@ use super::{
 };
 use crate::Result;
 
-/// What can be killed and stopped.
+/// The processes that can be killed and stopped.
 pub(super) struct Conductor {
     pub(super) run: Arc<Run>,
     pub(super) replicas: Vec<Replica>,
     pub(super) store: Store,
-    /// Where each kill of a replica is said.
+    /// Where each kill of a replica is reported.
     pub(super) kills: mpsc::UnboundedSender<Kill>,
 }
 
 impl Conductor {
-    /// Does one event after another until the time is over, and returns how many.
+    /// Carries out one event after another until the time is over; returns how many.
     pub(super) fn conduct(&mut self, seed: u64, until: Instant) -> Result<usize> {
         let mut count = 0;
         for (event, calm_ms) in Events::new(seed) {
@@ -111,13 +111,13 @@ impl Conductor {
 
     fn say_killed(&mut self, replica: usize, what: &'static str) -> Result<()> {
         self.replicas[replica].kill()?;
-        // There are no listeners after the end of the run.
+        // At the end of the run there is no receiver any more.
         let at = tokio::time::Instant::now();
         let _ = self.kills.send(Kill { at, what });
         Ok(())
     }
 
-    /// A rolling restart: each replica ends in order, and another takes its place.
+    /// A rolling restart: each replica ends in order, and a new process takes its place.
     fn roll(&mut self) -> Result<()> {
         for (number, replica) in self.replicas.iter_mut().enumerate() {
             let ending = self.run.history.begin(Harm::Ending);

@@ -1,32 +1,32 @@
-//! What happens to the replicas and to Redis, in an order that the seed decides.
+//! The events that happen to the replicas and to Redis, in an order that the seed determines.
 
 use std::fmt;
 
 use super::random::Random;
 
-/// Replicas that run.
+/// The number of replicas.
 pub(super) const REPLICAS: usize = 3;
 
 /// How long a replica is stopped, in milliseconds.
 const STOPPED_MS: u64 = 10_000;
 
-/// By how many seconds a clock is off. Docs allow clocks to differ by a minute.
+/// By how many seconds a clock is shifted. The docs allow clocks to differ by a minute.
 const CLOCK_SECONDS: i64 = 20;
 
-/// One thing that happens.
+/// An event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Event {
-    /// `kill -9`, and another process in its place.
+    /// `kill -9`; another process takes its place.
     Kill { replica: usize, down_ms: u64 },
-    /// The same, and the clock of the other one is off.
+    /// The same, and the clock of the new process is shifted.
     Clock {
         replica: usize,
         down_ms: u64,
         seconds: i64,
     },
-    /// SIGSTOP, and SIGCONT.
+    /// SIGSTOP, later SIGCONT.
     Stop { replica: usize, for_ms: u64 },
-    /// SIGTERM, one replica after the other, with another in the place of each.
+    /// SIGTERM, one replica after another; a new process takes the place of each.
     Roll,
     /// Redis is killed, and started again.
     RestartRedis { down_ms: u64 },
@@ -71,8 +71,8 @@ impl fmt::Display for Event {
     }
 }
 
-/// Events without end, with the calm after each, in milliseconds. Each kind happens once in a round, in
-/// any order.
+/// Endless events, with the calm after each in milliseconds. Each kind happens once in a round, in
+/// random order.
 pub(super) struct Events {
     random: Random,
     round: Vec<Event>,

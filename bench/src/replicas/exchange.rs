@@ -1,4 +1,4 @@
-//! One request over Streamable HTTP, and everything that belongs to it: progress, questions, a stream that breaks and
+//! One request over Streamable HTTP, with everything that belongs to it: progress, questions, a broken stream that
 //! is resumed, and one answer.
 
 use std::time::Duration;
@@ -13,32 +13,32 @@ use super::{
     wire::{Arrival, Sse},
 };
 
-/// How long a call may go on after it was cancelled.
+/// How long a call may continue after it was cancelled.
 const CANCELLED_WITHIN: Duration = Duration::from_secs(10);
 
-/// How long a stream may stay open after the answer on it.
+/// How long a stream may stay open after its answer.
 const ENDED_WITHIN: Duration = Duration::from_secs(5);
 
 /// How long a client waits before it tries again to answer or to resume.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The code of an error that is about a task that is not known.
+/// The error code for an unknown task.
 const INVALID_PARAMS: i64 = -32602;
 
-/// What a tool says whose question could not be answered, because its replica ends.
+/// The text of a tool's result if its question could not be answered because the replica ends.
 const CALL_AGAIN: &str = "call again";
 
-/// What the client does in the middle of the exchange.
+/// What the client does during the exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Plan {
     Wait,
-    /// Closes the connection after so many steps, and resumes the stream.
+    /// Closes the connection after this many steps, and resumes the stream.
     HangUp(u64),
     /// Cancels after the first step.
     Cancel,
 }
 
-/// How an exchange ended.
+/// The end of an exchange.
 #[derive(Debug)]
 pub(super) enum Ended {
     Answer(Value),
@@ -46,7 +46,7 @@ pub(super) enum Ended {
 }
 
 impl Ended {
-    /// The result; an error is trouble.
+    /// The result; an error becomes trouble.
     pub(super) fn result(self) -> Result<Value, Trouble> {
         let Self::Answer(mut answer) = self else {
             return Err(Trouble::Odd("cancelled without a request".into()));
@@ -63,19 +63,19 @@ impl Ended {
         }
         let result = answer["result"].take();
         if result["isError"] == true && text_of(&result).contains(CALL_AGAIN) {
-            // A replica that ends does not hear answers to questions on its streams of HTTP+SSE.
+            // A replica that ends no longer receives answers to questions on its HTTP+SSE streams.
             return Err(Trouble::Told);
         }
         Ok(result)
     }
 }
 
-/// The text of the result of a tool.
+/// The text of a tool's result.
 pub(super) fn text_of(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap_or_default()
 }
 
-/// An exchange that goes on.
+/// A running exchange.
 struct Exchange<'a> {
     guest: &'a Guest,
     kind: Kind,
@@ -83,9 +83,9 @@ struct Exchange<'a> {
     plan: Plan,
     began: Instant,
     deadline: Instant,
-    /// The last event that has an id.
+    /// The id of the last event that has one.
     last: Option<String>,
-    /// The last step that was reported.
+    /// The last reported step.
     step: u64,
     is_asked: bool,
     is_cancelled: bool,
@@ -115,7 +115,7 @@ impl Guest {
         exchange.follow(arrival).await
     }
 
-    /// Calls a tool, and holds the answer to the number and to the caller.
+    /// Calls a tool, and checks that the answer has its number and its caller.
     pub(super) async fn call_plainly(&self, kind: Kind, tool: &str) -> Result<(), Trouble> {
         let number = self.number();
         let ended = self
@@ -125,7 +125,7 @@ impl Guest {
         Ok(())
     }
 
-    /// Notes a result that does not say what it must.
+    /// Records a result that differs from the expected one.
     pub(super) fn hold(&self, result: &Value, expected: &str) {
         if text_of(result) != expected {
             let problem = format!("expected `{expected}`, got {result}");
@@ -133,8 +133,8 @@ impl Guest {
         }
     }
 
-    /// The answer to a question of the server, which must be one of this client's own. `None` of
-    /// something that is not asked here.
+    /// The answer to a question of the server, which must be one of this client's. `None` for
+    /// questions that are not asked here.
     pub(super) fn answer_to(&self, method: &str, params: &Value) -> Option<Value> {
         let (question, answer) = match method {
             "elicitation/create" => (
@@ -216,7 +216,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Takes an event; the end of the exchange if it is the answer.
+    /// Handles an event; returns the end of the exchange if it is the answer.
     async fn take(&mut self, event: &Sse) -> Result<Option<Ended>, Trouble> {
         if let Some(id) = &event.id {
             self.last = Some(id.clone());
@@ -287,7 +287,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Answers a question, by way of any replica, until the answer is taken.
+    /// Answers a question through any replica, until the answer is accepted.
     async fn reply(&self, question: &Value, answer: &Value) -> Result<(), Trouble> {
         let message = json!({ "jsonrpc": "2.0", "id": question, "result": answer });
         self.tell(&message).await
@@ -304,7 +304,7 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Sends a message that has no answer, until it is taken.
+    /// Sends a message that has no answer, until it is accepted.
     async fn tell(&self, message: &Value) -> Result<(), Trouble> {
         loop {
             let began = Instant::now();
@@ -334,7 +334,7 @@ impl Exchange<'_> {
             let began = Instant::now();
             match self.guest.send("GET", &headers, "", self.deadline).await {
                 Ok(resumed) if resumed.status == 200 => return Ok(resumed),
-                // Nothing is kept of a stream whose replica is gone.
+                // No events are kept of a stream whose replica is gone.
                 Ok(refused) if refused.status == 400 => return Err(Trouble::Told),
                 Ok(refused) if refused.status == 404 => return Err(Trouble::NoSession),
                 Ok(refused) => return Err(Trouble::Odd(format!("status {}", refused.status))),

@@ -1,4 +1,4 @@
-//! `bench replicas`: what it costs to run a server as several replicas.
+//! `bench replicas`: the cost of running a server as several replicas.
 
 use std::{sync::Arc, time::Duration};
 
@@ -28,13 +28,13 @@ use crate::{
     report::table::{Table, count, times},
 };
 
-/// Requests whose instructions are counted.
+/// How many requests are counted for their instructions.
 const COUNTED: u64 = 400;
 
-/// How often each kind of request is done for its commands.
+/// How often each kind of request is made to count its Redis commands.
 const TIMES: u32 = 20;
 
-/// Clients that call at once for the number of calls a second.
+/// How many clients call at once to measure calls per second.
 const CALLERS: usize = 16;
 
 /// How long they call.
@@ -43,7 +43,7 @@ const CALLING: Until = Until::Elapsed {
     measured: Duration::from_secs(5),
 };
 
-/// Clients by the place of their revision.
+/// Clients by the index of their revision.
 const SESSION: usize = 3;
 const MODERN: usize = 4;
 
@@ -116,7 +116,7 @@ async fn load_and_memory(alone: &[String], replica: &[String]) -> Result<Table> 
         for command in [alone, replica] {
             let (server, address) = Running::http(command).await?;
             let measured = load::http::drive((server.pid, address), call, CALLERS, CALLING).await?;
-            // What a core would do if the generator never kept it waiting.
+            // The rate of a core that never waits for the generator.
             row.push(count(1e6 / measured.cpu_us));
             server.end().await?;
         }
@@ -132,7 +132,7 @@ async fn load_and_memory(alone: &[String], replica: &[String]) -> Result<Table> 
     ] {
         let mut row = vec![name.to_owned()];
         for command in [alone, replica] {
-            // Megabytes for each thousand are kilobytes for each one.
+            // Megabytes for a thousand are kilobytes for one.
             row.push(count(weigh(command, crowd).await?.1));
         }
         table.row(row);
@@ -204,8 +204,8 @@ fn check(guest: &Guest) -> Result<()> {
     }
 }
 
-/// Commands of Redis for each kind of request, with two replicas that take requests by turns, so that
-/// what follows the first request of an exchange arrives at the other one.
+/// Redis commands for each kind of request, with two replicas that take requests in turn, so that
+/// the messages after the first one of an exchange arrive at the other replica.
 async fn commands(replica: &[String], redis: &Lone) -> Result<Table> {
     let callers = [replica, &["--callers".to_owned()]].concat();
     let (one, here) = Running::http(&callers).await?;
@@ -214,7 +214,7 @@ async fn commands(replica: &[String], redis: &Lone) -> Result<Table> {
     let session = guest(balancer.address.clone(), SESSION);
     let modern = guest(balancer.address.clone(), MODERN);
     session.open().await.ok_or("no session was opened")?;
-    // Both replicas have seen the session, and what is set up once is set up.
+    // Both replicas know the session, and one-time setup is done.
     for guest in [&session, &modern] {
         for _ in 0..4 {
             guest.order().await.ok_or("a call was not answered")?;

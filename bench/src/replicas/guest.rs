@@ -1,4 +1,4 @@
-//! A client: who it is, what it sends, and what it does about trouble.
+//! A client: its identity, its requests, and its reaction to trouble.
 
 use std::{
     sync::{
@@ -17,11 +17,11 @@ use super::{
     wire::{self, Arrival, Outgoing},
 };
 
-/// How long one request may be without an answer. A replica that is stopped answers after ten seconds, and
+/// How long a request may take to be answered. A replica that is stopped answers after ten seconds, and
 /// one that passes a message on waits for up to 25 seconds.
 pub(super) const ANSWER_WITHIN: Duration = Duration::from_secs(40);
 
-/// How long a client tries to get one thing done.
+/// How long a client keeps trying to get one thing done.
 const DONE_WITHIN: Duration = Duration::from_secs(90);
 
 /// How long a client waits before it tries again.
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The endpoint of Streamable HTTP.
 const ENDPOINT: &str = "/mcp";
 
-/// What all clients share.
+/// The state that all clients share.
 pub(super) struct Run {
     /// Where the load balancer listens.
     pub(super) address: String,
@@ -40,7 +40,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Notes trouble of a client with something that began then: explained by what happened, or a fault.
+    /// Records trouble of a client with a request that began at this time: either events explain it, or it is a fault.
     pub(super) fn note(&self, who: &str, kind: Kind, trouble: &Trouble, began: std::time::Instant) {
         if *trouble == Trouble::Hung {
             let problem = format!("{}: {trouble}", kind.name());
@@ -57,11 +57,11 @@ impl Run {
 /// One client.
 pub(super) struct Guest {
     pub(super) run: Arc<Run>,
-    /// The caller, as the server knows it.
+    /// The caller's name on the server.
     pub(super) name: String,
-    /// The place of its revision.
+    /// The index of its revision.
     pub(super) place: usize,
-    /// Its session, if its revision has them and one is open.
+    /// Its session id, if its revision has sessions and one is open.
     pub(super) session: Mutex<Option<String>>,
     next: AtomicU64,
 }
@@ -86,7 +86,7 @@ impl Guest {
         self.place == REVISIONS.len() - 1
     }
 
-    /// Its session; `None` without one.
+    /// Its session id; `None` without one.
     pub(super) fn session(&self) -> Option<String> {
         self.session.lock().expect("nothing panics with it").clone()
     }
@@ -95,7 +95,7 @@ impl Guest {
         *self.session.lock().expect("nothing panics with it") = session;
     }
 
-    /// The number of a request, which it has once.
+    /// A new number for a request.
     pub(super) fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
@@ -104,12 +104,12 @@ impl Guest {
         self.run.is_over.load(Ordering::Relaxed)
     }
 
-    /// What a tool says in its answer to a request.
+    /// The text of a tool's answer to a request.
     pub(super) fn said(&self, tool: &str, number: u64) -> String {
         format!("{tool} {number} for {}", self.name)
     }
 
-    /// The URI of what changes when this client says so.
+    /// The URI of the resource that changes when this client requests it.
     pub(super) fn uri(&self) -> String {
         format!("bench://box/{}", self.name)
     }
@@ -208,14 +208,14 @@ impl Guest {
         self.run.tally.fault(fault, &self.title(), what);
     }
 
-    /// Notes trouble with something that began then: explained by what happened, or a fault.
+    /// Records trouble with a request that began at this time: either events explain it, or it is a fault.
     pub(super) fn note(&self, kind: Kind, trouble: &Trouble, began: Instant) {
         self.run
             .note(&self.title(), kind, trouble, began.into_std());
     }
 
-    /// Does something until it is done, again after trouble. `None` if it takes too long, which is
-    /// noted.
+    /// Repeats something until it succeeds, after any trouble. `None` if it takes too long, which is
+    /// recorded.
     pub(super) async fn insist<T>(
         &self,
         kind: Kind,
@@ -236,7 +236,7 @@ impl Guest {
     }
 }
 
-/// The time by which a request that is sent now must be answered.
+/// The deadline for the answer to a request that is sent now.
 pub(super) fn deadline() -> Instant {
     Instant::now() + ANSWER_WITHIN
 }

@@ -1,5 +1,5 @@
-//! What happened when, and which trouble of a client it explains. docs/scaling.md names these cases;
-//! trouble that nothing explains is a fault of the server.
+//! The history of events, and which trouble of a client each explains. docs/scaling.md describes these cases;
+//! trouble that no event explains is a fault of the server.
 
 use std::{
     fmt,
@@ -7,13 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long after its end something may still be felt.
+/// How long after its end an event may still have an effect.
 const FELT: Duration = Duration::from_secs(3);
 
-/// The same for tasks: one whose process was killed fails, or goes on elsewhere, within ten seconds.
+/// The same for tasks: one whose process was killed fails, or is continued elsewhere, within ten seconds.
 const FELT_BY_TASKS: Duration = Duration::from_secs(12);
 
-/// What is wrong.
+/// A kind of harm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Harm {
     /// A replica was killed.
@@ -22,22 +22,22 @@ pub(super) enum Harm {
     Ending,
     /// A replica is stopped.
     Stopped,
-    /// Redis is away, or its connections were closed. It has all its data when it is back.
+    /// Redis is down, or its connections were closed. It still has all its data when it is back.
     Redis,
-    /// A master is away and another process takes its place, which may not have the last writes.
+    /// A master is down and another process takes its place, which may lack the last writes.
     Failover,
 }
 
-/// What a client meets instead of an answer.
+/// What a client gets instead of an answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Trouble {
-    /// The connection or the stream broke off.
+    /// The connection or the stream broke.
     Broken,
-    /// The request was refused with this status, which says to try again.
+    /// The request was refused with this status, which means to try again.
     Refused(u16),
     /// The call's replica is gone, and the client is told to call again.
     Told,
-    /// Something that needs Redis was answered with an error.
+    /// A request that needs Redis was answered with an error.
     Error(String),
     /// A task failed.
     Failed(String),
@@ -45,17 +45,17 @@ pub(super) enum Trouble {
     NotTakenOver(String),
     /// A task is not known any more.
     Forgotten(String),
-    /// An update did not come.
+    /// An update did not arrive.
     Missed,
-    /// A call went on after it was cancelled.
+    /// A call continued after it was cancelled.
     NotCancelled,
-    /// A session that was ended can be used.
+    /// A session that was ended can still be used.
     NotEnded,
     /// A session that was not ended cannot be used.
     NoSession,
-    /// An answer that nothing allows.
+    /// An answer that is never allowed.
     Odd(String),
-    /// Nothing came for a long time.
+    /// Nothing arrived for a long time.
     Hung,
 }
 
@@ -80,14 +80,14 @@ impl fmt::Display for Trouble {
 }
 
 impl Trouble {
-    /// What explains it.
+    /// The kinds of harm that explain it.
     fn causes(&self) -> &'static [Harm] {
         use Harm::{Ending, Failover, Killed, Redis, Stopped};
         match self {
             Self::Broken => &[Killed, Ending],
             Self::Refused(_) | Self::Missed => &[Killed, Ending, Stopped, Redis, Failover],
             Self::Told => &[Killed, Ending, Stopped],
-            // What a replica waits for is late when it was stopped itself.
+            // A replica that was stopped itself is late with what it waits for.
             Self::Error(_) => &[Redis, Failover, Stopped],
             Self::Failed(_) => &[Killed, Ending, Stopped, Failover],
             Self::NotTakenOver(_) | Self::Forgotten(_) | Self::NoSession => &[Failover],
@@ -110,11 +110,11 @@ struct Span {
     to: Option<Instant>,
 }
 
-/// Everything that happened.
+/// All events of a run.
 #[derive(Default)]
 pub(super) struct History(Mutex<Vec<Span>>);
 
-/// Something that goes on.
+/// An event that has not ended yet.
 #[derive(Clone, Copy)]
 pub(super) struct Ongoing(usize);
 
@@ -130,7 +130,7 @@ impl History {
         spans[ongoing.0].to = Some(Instant::now());
     }
 
-    /// Whether something happened that explains trouble with what began then.
+    /// Whether an event explains trouble with a request that began at this time.
     pub(super) fn explains(&self, trouble: &Trouble, began: Instant) -> bool {
         let felt = trouble.felt();
         let spans = self.0.lock().expect("nothing panics with it");

@@ -1,5 +1,5 @@
-//! Clients of 2024-11-05: one stream with all answers, and a place to post to. The stream belongs to one
-//! replica; what the client posts arrives at any.
+//! Clients of 2024-11-05: one stream with all answers, and a URL for messages. The stream belongs to one
+//! replica; posted messages arrive at any.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -25,14 +25,14 @@ use super::{
     work::pause,
 };
 
-/// Where the stream is, and beneath what the client posts.
+/// The path of the stream, under which the URL for messages is.
 const STREAM: &str = "/mcp/sse";
 const BASE: &str = "/mcp/";
 
-/// Longer than any run: a stream may be quiet.
+/// Longer than any run, because a stream may be quiet.
 const STANDING: Duration = Duration::from_hours(24);
 
-/// How long the answer of a cancelled call is looked out for.
+/// How long to wait for the answer of a cancelled call, which must not come.
 const NO_ANSWER_WITHIN: Duration = Duration::from_millis(500);
 
 /// Works until the run is over, with one stream after another.
@@ -42,7 +42,7 @@ pub(super) async fn work(guest: Arc<Guest>, mut random: Random) {
     while !guest.is_over() {
         pause(&mut random).await;
         if stream.as_ref().is_none_or(Stream::is_ended) {
-            // The old one says that it is closed before the new one says that it is open.
+            // The old stream reports that it is closed before the new one reports that it is open.
             drop(stream.take());
             let opened = guest.insist(Kind::Open, async || Stream::open(&guest, &heard).await);
             stream = opened.await;
@@ -84,12 +84,12 @@ pub(super) struct Stream {
     reading: JoinHandle<()>,
 }
 
-/// What comes on the stream, and who waits for it.
+/// The reader of the stream, with the requests that wait for answers.
 struct Reader {
     guest: Arc<Guest>,
     heard: Arc<Heard>,
     expected: Mutex<Expected>,
-    /// The number of the call that last said something of its progress.
+    /// The number of the call that last reported progress.
     progress: watch::Sender<u64>,
     path: String,
 }
@@ -97,7 +97,7 @@ struct Reader {
 #[derive(Default)]
 struct Expected {
     waiting: HashMap<u64, oneshot::Sender<Value>>,
-    /// Numbers whose answer may come and need not: the client gave them up.
+    /// The numbers of requests whose answer may come or not, because the client cancelled them.
     given_up: HashSet<u64>,
 }
 
@@ -109,7 +109,7 @@ impl Drop for Stream {
 }
 
 impl Stream {
-    /// Opens a stream, greets the server on it, and subscribes.
+    /// Opens a stream, initializes the session on it, and subscribes.
     pub(super) async fn open(guest: &Arc<Guest>, heard: &Arc<Heard>) -> Result<Self, Trouble> {
         let accept = [("accept", "text/event-stream")];
         let mut arrival = guest
@@ -150,7 +150,7 @@ impl Stream {
         self.reading.is_finished()
     }
 
-    /// Calls a tool, and holds the answer to the number and to the caller.
+    /// Calls a tool, and checks that the answer has its number and its caller.
     pub(super) async fn called(
         &self,
         kind: Kind,
@@ -166,7 +166,7 @@ impl Stream {
         Ok(kind)
     }
 
-    /// Cancels a call after its first step. Its answer must not come.
+    /// Cancels a call after its first step. No answer may come.
     async fn cancelled(&self) -> Result<Kind, (Kind, Trouble)> {
         let kind = Kind::Cancel;
         self.try_cancel().await.map_err(|trouble| (kind, trouble))?;
@@ -223,7 +223,7 @@ impl Stream {
         }
     }
 
-    /// Posts a cancellation until it is accepted: without it the call goes on.
+    /// Posts a cancellation until it is accepted: without it the call would continue.
     async fn insist_on(&self, message: &Value) -> Result<(), Trouble> {
         let last = deadline();
         loop {
@@ -240,7 +240,7 @@ impl Stream {
 
     async fn post(&self, message: &Value) -> Result<(), Trouble> {
         match self.guest.post_to(&self.path, message).await {
-            // The replica that has the stream has ended, or was silent for so long that it counts as
+            // The replica with the stream has ended, or was silent for so long that it counts as
             // ended. As the refusal says, the client opens another stream.
             Err(Trouble::NoSession) => {
                 self.reading.abort();
@@ -291,7 +291,7 @@ impl Reader {
         };
         self.heard.close();
         self.guest.note(Kind::Open, &trouble, Instant::now());
-        // Those who wait hear that nothing comes any more.
+        // Waiting requests learn that nothing more arrives.
         let mut expected = self.expected.lock().expect("nothing panics with it");
         expected.waiting.clear();
     }
@@ -318,7 +318,7 @@ impl Reader {
         let number = message["id"].as_u64().unwrap_or_default();
         let mut expected = self.expected.lock().expect("nothing panics with it");
         if let Some(waiting) = expected.waiting.remove(&number) {
-            // The client may have given it up since.
+            // The client may have cancelled it in the meantime.
             let _ = waiting.send(message);
         } else if !expected.given_up.remove(&number) {
             drop(expected);
@@ -327,7 +327,7 @@ impl Reader {
         }
     }
 
-    /// Answers a question, by way of any replica, until the answer is taken.
+    /// Answers a question through any replica, until the answer is accepted.
     async fn reply(self: Arc<Self>, reply: Value) {
         let last = deadline();
         while Instant::now() < last {

@@ -1,4 +1,4 @@
-//! The stream on which a client hears that its resource has changed.
+//! The stream on which a client is notified that its resource has changed.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,10 +22,10 @@ const HEARD_WITHIN: Duration = Duration::from_secs(10);
 /// How long a client waits before it opens the stream again.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Longer than any run: a stream may be quiet.
+/// Longer than any run, because a stream may be quiet.
 const STANDING: Duration = Duration::from_hours(24);
 
-/// What a client has heard.
+/// The updates that a client has received.
 pub(super) struct Heard {
     updates: watch::Sender<u64>,
     is_open: watch::Sender<bool>,
@@ -47,7 +47,7 @@ impl Heard {
         self.is_open.send_replace(false);
     }
 
-    /// Takes a notification that a resource has changed, which must be the client's own.
+    /// Handles a notification that a resource has changed, which must be the client's own.
     pub(super) fn take(&self, guest: &Guest, message: &Value) {
         if message["method"] != "notifications/resources/updated" {
             return;
@@ -79,7 +79,7 @@ impl Heard {
     }
 }
 
-/// A stream that is kept open, until this is dropped.
+/// A stream that is kept open until this is dropped.
 pub(super) struct Listening(JoinHandle<()>);
 
 impl Drop for Listening {

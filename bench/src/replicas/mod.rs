@@ -1,8 +1,8 @@
 //! Replicas of a server, with Redis between them and a load balancer in front.
 //!
-//! `bench chaos` has clients of every revision at work while replicas and Redis are killed, stopped and
-//! restarted. Each request has a number, and each answer is held to its number and its caller.
-//! `bench replicas` measures what replicas cost.
+//! With `bench chaos`, clients of every revision work while replicas and Redis are killed, stopped and
+//! restarted. Each request has a number, and each answer is checked for its number and its caller.
+//! `bench replicas` measures the cost of replicas.
 
 mod awake;
 pub(crate) mod chaos;

@@ -1,6 +1,6 @@
-//! Numbers that depend on the seed alone.
+//! Random numbers that depend only on the seed.
 
-/// SplitMix64: small, and good enough to choose by.
+/// SplitMix64: small, and good enough for random choices.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 

@@ -1,4 +1,4 @@
-//! How long it takes after a kill until every client has an answer again.
+//! How long it takes after a kill until every client gets answers again.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,13 +15,13 @@ use super::{
     tally::{Fault, Kind},
 };
 
-/// How long a client may be without an answer: far more than is promised.
+/// How long a client may be without an answer: far longer than the docs promise.
 const RECOVERED_WITHIN: Duration = Duration::from_secs(30);
 
 /// How soon a client tries again.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A replica that was killed.
+/// A process that was killed.
 pub(super) struct Kill {
     pub(super) at: Instant,
     /// What was killed.
@@ -34,7 +34,7 @@ pub(super) struct Recovery {
     pub(super) times: Sorted,
 }
 
-/// Times in order.
+/// Sorted times.
 pub(super) struct Sorted(Vec<f64>);
 
 impl Sorted {
@@ -47,7 +47,7 @@ impl Sorted {
         self.0.len()
     }
 
-    /// The time at this part of all, from 0 to 1.
+    /// The time at this quantile, from 0 to 1.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -61,7 +61,7 @@ impl Sorted {
     }
 }
 
-/// Has every client call after each kill, until there are no more.
+/// Makes every client call after each kill, until the run ends.
 pub(super) async fn watch(
     guests: Vec<Arc<Guest>>,
     mut kills: mpsc::UnboundedReceiver<Kill>,
@@ -81,8 +81,8 @@ pub(super) async fn watch(
     recoveries
 }
 
-/// Milliseconds from a kill until a client has an answer to a call of its own. `None` of a client that
-/// never had one, which is noted.
+/// Milliseconds from a kill until a client has an answer to its own call. `None` if it
+/// never got one, which is recorded.
 async fn recovered(guest: Arc<Guest>, killed: Instant) -> Option<f64> {
     let answered = async {
         // Errors are expected until the client is served again, so they are not counted as faults.
@@ -103,7 +103,7 @@ async fn recovered(guest: Arc<Guest>, killed: Instant) -> Option<f64> {
 
 async fn is_answered(guest: &Arc<Guest>) -> bool {
     if guest.place == 0 {
-        // The session is the stream: with another stream the client is back.
+        // The session is the stream: once another stream is open, the client is served again.
         let Ok(stream) = Stream::open(guest, &Heard::new()).await else {
             return false;
         };

@@ -1,4 +1,4 @@
-//! Commands that Redis gets because of a request, counted with `MONITOR`.
+//! Counts the commands that Redis gets because of a request, with `MONITOR`.
 
 use std::{
     collections::HashSet,
@@ -12,16 +12,16 @@ use turnbuckle_test_replicas::RedisServer;
 
 use crate::Result;
 
-/// How long `MONITOR` may take for what was sent.
+/// How long `MONITOR` may take to report the commands that were sent.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long replicas are left alone in order to see what they send by themselves.
+/// How long replicas are left alone to see which commands they send by themselves.
 const ALONE: Duration = Duration::from_secs(3);
 
-/// How long what a request leaves behind may take.
+/// How long commands after the end of a request may take.
 const SETTLING: Duration = Duration::from_millis(300);
 
-/// Words of a command that tell what it is: the command, the script or channel, and the key.
+/// How many words identify a command: the command, the script or channel, and the key.
 const TELLING: usize = 4;
 
 /// `MONITOR` of a Redis, until it is dropped.
@@ -29,7 +29,7 @@ pub(super) struct Monitor<'a> {
     redis: &'a RedisServer,
     child: Child,
     lines: mpsc::Receiver<String>,
-    /// What replicas send by themselves.
+    /// The commands that replicas send by themselves.
     own: HashSet<String>,
     marks: u32,
 }
@@ -42,7 +42,7 @@ impl Drop for Monitor<'_> {
 }
 
 impl<'a> Monitor<'a> {
-    /// Starts it, and learns what replicas send without any request.
+    /// Starts it, and learns which commands replicas send without any request.
     pub(super) async fn start(redis: &'a RedisServer) -> Result<Self> {
         let mut child = Command::new("redis-cli")
             .args(["-h", "127.0.0.1", "-p", &redis.port.to_string(), "MONITOR"])
@@ -79,7 +79,7 @@ impl<'a> Monitor<'a> {
         Ok(monitor)
     }
 
-    /// Commands that were sent since the last look, without those of scripts.
+    /// The commands since the last call, without those inside scripts.
     fn commands(&mut self) -> Result<Vec<String>> {
         self.marks += 1;
         let mark = format!("mark-{}", self.marks);
@@ -90,14 +90,14 @@ impl<'a> Monitor<'a> {
             if line.contains(&mark) {
                 return Ok(commands);
             }
-            // What a script does is one command of a replica.
+            // The commands inside a script are one command of a replica.
             if !line.contains(" lua]") {
                 commands.push(line);
             }
         }
     }
 
-    /// Commands that something causes, each time that it is done.
+    /// The commands that an action causes, each time that it is done.
     pub(super) async fn count(
         &mut self,
         times: u32,
@@ -117,7 +117,7 @@ impl<'a> Monitor<'a> {
     }
 }
 
-/// What a line of `MONITOR` says of a command: `1700000000.1 [0 127.0.0.1:5] "EVALSHA" "…" "1" "key" …`.
+/// The identifying words of a command in a line of `MONITOR`: `1700000000.1 [0 127.0.0.1:5] "EVALSHA" "…" "1" "key" …`.
 fn signature(line: &str) -> String {
     let command = line.split_once("] ").map_or(line, |(_, command)| command);
     let words: Vec<_> = command.split(' ').take(TELLING).collect();

@@ -1,4 +1,4 @@
-//! How long the answer to a question takes that arrives at another replica than the call.
+//! The time for the answer to a question if it arrives at another replica than the call.
 
 use std::time::{Duration, Instant};
 
@@ -12,24 +12,24 @@ use super::{
 };
 use crate::{Result, process::Ran};
 
-/// Calls that ask; the first ones warm up.
+/// How many calls ask a question; the first ones are the warm-up.
 const CALLS: usize = 1_100;
 const WARM: usize = 100;
 
-/// The pause between two calls, which keeps them below the rate of one caller.
+/// The pause between two calls, which keeps them below the rate limit of one caller.
 const PAUSE: Duration = Duration::from_millis(6);
 
-/// What replies across replicas took.
+/// The times of replies across replicas.
 pub(super) struct ReplyTimes {
-    /// Milliseconds until the reply was taken.
+    /// Milliseconds until the reply was accepted.
     pub(super) taken: Sorted,
     /// Milliseconds until the result of the call arrived.
     pub(super) result: Sorted,
-    /// Microseconds of the CPU of Redis for each.
+    /// Microseconds of Redis's CPU time for each.
     pub(super) redis_us: f64,
 }
 
-/// Calls with one client, and replies with the other one, which is in the same session at another replica.
+/// Calls with one client, and replies with another one, which uses the same session at another replica.
 pub(super) async fn measure(here: &Guest, there: &Guest, redis: u32) -> Result<ReplyTimes> {
     let (mut taken, mut result) = (Vec::new(), Vec::new());
     let mut before = Ran::of(redis);
@@ -75,7 +75,7 @@ async fn once(here: &Guest, there: &Guest) -> Result<(f64, f64), Trouble> {
     Ok((taken.as_secs_f64() * 1e3, result.as_secs_f64() * 1e3))
 }
 
-/// The first message of a stream that is looked for.
+/// The first message of a stream that matches.
 async fn message(stream: &mut Arrival, is_it: impl Fn(&Value) -> bool) -> Result<Value, Trouble> {
     loop {
         let event = stream.event(deadline()).await?.ok_or(Trouble::Broken)?;

@@ -1,4 +1,4 @@
-//! What a run came to, as tables.
+//! The results of a run, as tables.
 
 use super::{
     recovery::Recovery,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::report::table::{Table, count};
 
-/// Prints the tables. Whether no answer was lost, doubled, late or given to another client.
+/// Prints the tables. Returns whether no answer was lost, duplicated, late or given to another client.
 pub(super) fn print(tally: &Tally, recoveries: &[Recovery], sdks: &Counts) -> bool {
     println!("\n{}", done(tally));
     println!("{}", of_sdks(sdks));
@@ -39,7 +39,7 @@ fn done(tally: &Tally) -> Table {
     table
 }
 
-/// What clients of other SDKs did, which is part of the table of all.
+/// The results of clients of other SDKs, which are also part of the table of all clients.
 fn of_sdks(counts: &Counts) -> Table {
     let kinds = [
         Kind::Open,

@@ -1,7 +1,7 @@
 //! Clients of other SDKs among the clients of a run: `interop/typescript/chaos.mjs` and
 //! `interop/python/chaos.py`, a process for each runtime with several clients in it.
 //!
-//! They say line by line what they did and what they met instead of an answer. What explains that is
+//! They report line by line what they did and what they got instead of an answer. Whether an event explains that is
 //! decided here, as for all clients.
 
 use std::{
@@ -28,10 +28,10 @@ use super::{
 };
 use crate::{Result, peers::root};
 
-/// SDK clients of a run if the SDKs are installed and nothing else is said.
+/// How many SDK clients a run has by default, if the SDKs are installed.
 pub(super) const CLIENTS: usize = 60;
 
-/// How long they may take to finish what they do.
+/// How long they may take to finish their work.
 const FINISHED_WITHIN: Duration = Duration::from_mins(2);
 
 /// Packages in `interop/typescript`: one of each revision that has Streamable HTTP.
@@ -40,19 +40,19 @@ const TYPESCRIPT: [&str; 4] = ["sdk-1.12.3", "sdk-1.20.2", "sdk-1.32.2", "client
 /// Versions in `interop/python`: of both generations.
 const PYTHON: [&str; 2] = ["1.30.0", "2.3.0"];
 
-/// How many SDK clients there are to be.
+/// The requested number of SDK clients.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Wanted {
-    /// As many as are usual, of the SDKs that are installed.
+    /// The default number, of the SDKs that are installed.
     Installed,
-    /// So many, and it is an error if they are not installed.
+    /// This number; it is an error if they are not installed.
     Number(usize),
 }
 
 /// The SDK clients of a run.
 pub(super) struct Plan {
     programs: Vec<Program>,
-    /// Why there are fewer than there could be.
+    /// Why some SDKs are missing.
     missing: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ struct Program {
 }
 
 impl Plan {
-    /// What runs, by what is installed.
+    /// Plans the clients, depending on what is installed.
     pub(super) fn of(wanted: Wanted, url: &str) -> Result<Self> {
         let number = match wanted {
             Wanted::Installed => CLIENTS,
@@ -143,26 +143,26 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// What a client says.
+/// A line of a client.
 #[derive(Deserialize)]
 struct Line {
     guest: String,
     sdk: String,
     revision: String,
     kind: String,
-    /// What it met instead of an answer.
+    /// What it got instead of an answer.
     trouble: Option<String>,
-    /// What must not happen.
+    /// A fault.
     fault: Option<String>,
     status: Option<u16>,
     #[serde(default)]
     text: String,
-    /// How long ago that began, in milliseconds.
+    /// How many milliseconds ago that began.
     #[serde(default)]
     ms: u64,
 }
 
-/// What the clients of one SDK came to: the clients that got something done, and how often each kind was.
+/// The results of the clients of one SDK: the clients that got something done, and how often each kind was done.
 #[derive(Default)]
 pub(super) struct Count {
     pub(super) clients: BTreeMap<String, u64>,
@@ -172,7 +172,7 @@ pub(super) struct Count {
 /// Counts by SDK.
 pub(super) type Counts = BTreeMap<String, Count>;
 
-/// SDK clients at work.
+/// Running SDK clients.
 pub(super) struct SdkClients {
     run: Arc<Run>,
     counts: Arc<Mutex<Counts>>,
@@ -212,14 +212,14 @@ impl SdkClients {
         Ok(clients)
     }
 
-    /// Lets the clients finish what they do, and returns what they did.
+    /// Lets the clients finish their work, and returns the counts.
     pub(super) async fn end(mut self) -> Counts {
         for (name, child) in &mut self.running {
             if let Ok(Some(status)) = child.try_wait() {
                 let problem = format!("the program ended by itself: {status}; see its log");
                 self.run.tally.fault(Fault::Hung, name, &problem);
             }
-            // They end when their input does.
+            // They end when their input ends.
             child.stdin.take();
         }
         for (name, child) in &mut self.running {
@@ -232,13 +232,13 @@ impl SdkClients {
             self.run.tally.fault(Fault::Hung, name, &problem);
             let _ = child.kill().await;
         }
-        // The pipes are closed, so that what was said last is read to its end.
+        // The pipes are closed, so their last output is read to the end.
         while self.reading.join_next().await.is_some() {}
         std::mem::take(&mut *self.counts.lock().expect("nothing panics with it"))
     }
 }
 
-/// Takes note of what a client says.
+/// Records a line of a client.
 fn take(run: &Run, counts: &Mutex<Counts>, program: &str, line: &str) {
     let said = match serde_json::from_str::<Line>(line) {
         Ok(said) => said,
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(counts.lock().unwrap()["sdk-1.32.2"].clients.len(), 1);
         let faults = || Fault::ALL.map(|fault| run.tally.faults(fault));
         assert_eq!(faults(), [0; 4]);
-        // Nothing has happened that would explain it.
+        // No event explains it.
         say(r#""kind":"call","trouble":"broken","text":"reset","ms":5"#);
         say(r#""kind":"call","trouble":"hung","ms":40000"#);
         say(r#""kind":"resume","fault":"doubled","text":"step 3 after 3""#);

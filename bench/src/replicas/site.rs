@@ -20,7 +20,7 @@ use crate::{
 /// How long a replica may take until it listens, and until it has ended.
 const TIMEOUT: Duration = Duration::from_secs(40);
 
-/// How often it is looked whether it does.
+/// How often this is checked.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A process of the server at its port, until it is dropped.
@@ -51,7 +51,7 @@ impl Replica {
         Ok(replica)
     }
 
-    /// Starts another process in its place. Its clock is so many seconds off from then on.
+    /// Starts another process in its place, with its clock shifted by this many seconds from then on.
     pub(super) fn start_again(&mut self, clock_seconds: Option<i64>) -> Result<()> {
         self.clock_seconds = clock_seconds.unwrap_or(self.clock_seconds);
         let (program, clock) = (&self.program, self.clock_seconds);
@@ -83,7 +83,7 @@ impl Replica {
         signal(name, self.child.id())
     }
 
-    /// Tells it to end, and waits until it has.
+    /// Asks it to end, and waits until it has.
     pub(super) fn end(&mut self) -> Result<()> {
         self.signal("-TERM")?;
         let begun = Instant::now();
@@ -125,7 +125,7 @@ fn run(
     Ok(child.map_err(|error| format!("`{}` does not start: {error}", program.display()))?)
 }
 
-/// Which load balancer.
+/// The kind of load balancer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum BalancerKind {
     Own,
@@ -166,7 +166,7 @@ impl Drop for Balancing {
 }
 
 impl Balancing {
-    /// In front of these replicas. Must be called inside a runtime.
+    /// Starts one in front of these replicas. Must be called inside a runtime.
     pub(super) fn start(kind: BalancerKind, replicas: &[Replica]) -> Result<Self> {
         let addresses = replicas.iter().map(|replica| replica.address.to_string());
         if kind == BalancerKind::Own {
@@ -180,7 +180,7 @@ impl Balancing {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?.to_string();
         let mut haproxy = Command::new("haproxy");
-        // It listens on a socket that it is given.
+        // It inherits the socket that it listens on.
         haproxy
             .env("MCP_BIND", "fd@0")
             .stdin(Stdio::from(OwnedFd::from(listener)));

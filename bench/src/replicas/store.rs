@@ -1,4 +1,4 @@
-//! The Redis between the replicas: one, one with sentinels, or a cluster.
+//! The Redis between the replicas: a single one, one with sentinels, or a cluster.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use turnbuckle_test_replicas::{Cluster, Lone, RedisServer, Sentinels};
 
 use super::history::Harm;
 
-/// How long a master stays away, so that another process takes its place.
+/// How long a master stays down, so that another process takes its place.
 const FAILOVER: Duration = Duration::from_secs(6);
 
-/// Which one.
+/// The kind of Redis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum StoreKind {
     Redis,
@@ -36,7 +36,7 @@ impl StoreKind {
     }
 }
 
-/// Its processes, until they are dropped.
+/// The Redis processes, until they are dropped.
 pub(super) enum Store {
     Redis(Lone),
     Sentinel(Sentinels),
@@ -60,7 +60,7 @@ impl Store {
         }
     }
 
-    /// What it means for clients that a process is killed.
+    /// The harm for clients when a process is killed.
     pub(super) fn harm(&self) -> Harm {
         match self {
             Self::Redis(_) => Harm::Redis,
@@ -68,7 +68,7 @@ impl Store {
         }
     }
 
-    /// How long a process is to be away that would be away for so long if it were alone.
+    /// How long a process has to be down. `alone` is the time for a single Redis.
     pub(super) fn away(&self, alone: Duration) -> Duration {
         match self {
             Self::Redis(_) => alone,
@@ -76,7 +76,7 @@ impl Store {
         }
     }
 
-    /// Ends a process that has what is written, without warning, and returns its port.
+    /// Kills a process that holds data, and returns its port.
     pub(super) fn kill(&mut self) -> u16 {
         let port = self.masters()[0].port;
         self.server(port).kill();
@@ -87,7 +87,7 @@ impl Store {
         self.server(port).start_again();
     }
 
-    /// Sends a command to all processes that have what is written.
+    /// Sends a command to all processes that hold data.
     pub(super) fn tell(&self, command: &[&str]) {
         for master in self.masters() {
             master.says(command);

@@ -1,4 +1,4 @@
-//! What the clients of a run came to.
+//! The results of the clients of a run.
 
 use std::{
     collections::BTreeMap,
@@ -13,7 +13,7 @@ use std::{
 
 use super::history::Trouble;
 
-/// Faults that are written out; the others are counted.
+/// How many faults are written out; the others are only counted.
 const SHOWN: u64 = 40;
 
 /// What a client does.
@@ -77,7 +77,7 @@ impl Fault {
     }
 }
 
-/// Revisions of clients, from the oldest to the newest.
+/// The revisions of clients, from the oldest to the newest.
 pub(super) const REVISIONS: [&str; 5] = [
     "2024-11-05",
     "2025-03-26",
@@ -89,17 +89,17 @@ pub(super) const REVISIONS: [&str; 5] = [
 /// Counts of one run.
 pub(super) struct Tally {
     began: Instant,
-    /// What went right, by kind and by the place of the revision.
+    /// Successes, by kind and by the index of the revision.
     done: [[AtomicU64; 5]; 8],
     faults: [AtomicU64; 4],
-    /// Trouble that what happened explains, by kind.
+    /// Trouble that events explain, by kind.
     explained: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
-    /// Everything that is not an answer, line by line.
+    /// A log of everything that is not an answer, line by line.
     log: Option<Mutex<File>>,
 }
 
 impl Tally {
-    /// Counts from nothing; what is not an answer is written to the log, if there is one.
+    /// Starts with zero counts. Everything that is not an answer is written to the log, if there is one.
     pub(super) fn new(log: Option<File>) -> Self {
         Self {
             began: Instant::now(),
@@ -110,7 +110,7 @@ impl Tally {
         }
     }
 
-    /// Says what happens, here and in the log.
+    /// Reports an event, on the terminal and in the log.
     pub(super) fn say(&self, what: &str) {
         println!("{} {what}", self.time());
         self.write(what);
@@ -119,7 +119,7 @@ impl Tally {
     fn write(&self, what: &str) {
         if let Some(log) = &self.log {
             let mut log = log.lock().expect("nothing panics with it");
-            // A log that cannot be written to does not end the run.
+            // If the log cannot be written, the run continues.
             let _ = writeln!(log, "{} {what}", self.time());
         }
     }
@@ -173,7 +173,7 @@ impl Tally {
             .clone()
     }
 
-    /// Seconds since the beginning, to be written before what happens.
+    /// Seconds since the start, as text for the log.
     fn time(&self) -> String {
         format!("{:7.2} s", self.began.elapsed().as_secs_f64())
     }

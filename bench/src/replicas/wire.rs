@@ -1,4 +1,4 @@
-//! Requests by hand, each on a connection of its own, with what comes back as it comes.
+//! Hand-written requests, each on its own connection, with the answer as it arrives.
 
 use serde_json::Value;
 use tokio::{
@@ -9,7 +9,7 @@ use tokio::{
 
 use super::history::Trouble;
 
-/// Statuses that say to try again, of the server or of a load balancer.
+/// Statuses of the server or of a load balancer that mean to try again.
 const AGAIN: [u16; 4] = [429, 502, 503, 504];
 
 /// A request.
@@ -25,16 +25,16 @@ pub(super) struct Arrival {
     stream: TcpStream,
     pub(super) status: u16,
     head: String,
-    /// What was read and is not decoded.
+    /// Bytes that were read and not decoded yet.
     raw: Vec<u8>,
-    /// What was decoded and is not used.
+    /// Bytes that were decoded and not used yet.
     body: Vec<u8>,
     framing: Framing,
 }
 
 enum Framing {
     Chunks,
-    /// Bytes that are to come.
+    /// This many bytes follow.
     Length(usize),
     Ended,
 }
@@ -47,7 +47,7 @@ pub(super) struct Sse {
 }
 
 impl Sse {
-    /// The message in it; `None` of an event without one.
+    /// The message in the event; `None` for an event without one.
     pub(super) fn message(&self) -> Result<Option<Value>, Trouble> {
         if self.data.is_empty() {
             return Ok(None);
@@ -59,7 +59,7 @@ impl Sse {
     }
 }
 
-/// Sends a request and reads the head of the answer. Statuses that say to try again are trouble.
+/// Sends a request and reads the head of the answer. A status that means to try again becomes trouble.
 pub(super) async fn send(
     address: &str,
     outgoing: &Outgoing<'_>,
@@ -140,7 +140,7 @@ impl Arrival {
             .is_some_and(|media| media.starts_with("text/event-stream"))
     }
 
-    /// Decodes what was read; false if more is needed.
+    /// Decodes the bytes that were read; false if more are needed.
     fn decode(&mut self) -> Result<bool, Trouble> {
         match self.framing {
             Framing::Ended => Ok(true),
@@ -175,7 +175,7 @@ impl Arrival {
         }
     }
 
-    /// Reads on; false at the end.
+    /// Reads more; false at the end.
     async fn more(&mut self, deadline: Instant) -> Result<bool, Trouble> {
         loop {
             if matches!(self.framing, Framing::Ended) {
@@ -214,7 +214,7 @@ impl Arrival {
     }
 }
 
-/// An event; `None` of a comment.
+/// Parses an event; `None` for a comment.
 fn parse(text: &str) -> Option<Sse> {
     let field = |name: &str| {
         let mut lines = text.lines();

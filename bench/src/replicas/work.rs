@@ -1,4 +1,4 @@
-//! What clients of Streamable HTTP do, one thing after another, until the run is over.
+//! The work of clients over Streamable HTTP, one thing after another, until the run is over.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,23 +16,23 @@ use super::{
     tally::{Fault, Kind},
 };
 
-/// How long a client is idle between two things that it does, in milliseconds.
+/// How long a client is idle between two things, in milliseconds.
 const IDLE_MS: (u64, u64) = (200, 3_800);
 
-/// Clients begin one after another, within so many milliseconds.
+/// Clients start one after another, within this many milliseconds.
 const BEGIN_WITHIN_MS: u64 = 5_000;
 
-/// How long a replica that is late may serve a session after its end: one that is stopped hears of it
-/// when it goes on.
+/// How long a late replica may serve a session after its end: one that was stopped learns of it
+/// when it continues.
 const END_KNOWN_WITHIN: Duration = Duration::from_secs(20);
 
-/// How often a task is looked at.
+/// How often a task is polled.
 const POLL: Duration = Duration::from_millis(250);
 
-/// How long a task may take: its work, and ten seconds until another replica goes on with it, twice.
+/// How long a task may take: its work, and twice ten seconds until another replica continues it.
 const TASK_WITHIN: Duration = Duration::from_mins(1);
 
-/// For how long a task is kept, in milliseconds.
+/// How long a task is kept, in milliseconds.
 const TASK_TTL: u64 = 300_000;
 
 /// Works until the run is over.
@@ -133,7 +133,7 @@ impl Guest {
         self.request(self.number(), "initialize", params)
     }
 
-    /// Ends the session, and makes sure that it cannot be used.
+    /// Ends the session, and checks that it cannot be used.
     pub(super) async fn end(&self) {
         let began = Instant::now();
         let ended = self.insist(Kind::End, async || {
@@ -156,7 +156,7 @@ impl Guest {
         }
     }
 
-    /// Waits until no replica serves the session that was ended.
+    /// Waits until no replica serves the ended session.
     async fn end_is_known(&self) {
         let deadline = Instant::now() + END_KNOWN_WITHIN;
         let mut refused = 0;
@@ -176,7 +176,7 @@ impl Guest {
         }
     }
 
-    /// A call that asks, answered by way of any replica.
+    /// Makes a call that asks, and answers through any replica.
     pub(super) async fn ask(&self) -> Option<()> {
         // 2025-03-26 has no elicitation.
         let tool = if self.place == 1 { "sample" } else { "ask" };
@@ -199,7 +199,7 @@ impl Guest {
         .await
     }
 
-    /// Sends the answers to the questions of a call, which any replica goes on with.
+    /// Sends the answers to the questions of a call, which any replica may continue.
     async fn second_round(&self, mut message: Value, first: &Value) -> Result<Value, Trouble> {
         if first["resultType"] != "input_required" {
             return Err(Trouble::Odd(format!("it did not ask: {first}")));
@@ -220,23 +220,23 @@ impl Guest {
         Ok(json!({ "word": answer }))
     }
 
-    /// A call that is cancelled by way of any replica.
+    /// Makes a call and cancels it through any replica.
     pub(super) async fn cancel(&self) {
         let done = self.insist(Kind::Cancel, async || {
             let message = self.call("endless", self.number());
             match self.exchange(Kind::Cancel, &message, Plan::Cancel).await? {
                 Ended::Cancelled => Ok(()),
-                // The error says that the replica is gone; a result is noted already.
+                // The error says that the replica is gone; a result is already recorded.
                 answered @ Ended::Answer(_) => answered.result().map(drop),
             }
         });
         self.done(Kind::Cancel, done.await);
     }
 
-    /// A call whose stream is left and resumed at any replica: each step once, and one answer.
+    /// Makes a call whose stream is closed and resumed at any replica: each step arrives once, and one answer.
     pub(super) async fn resume(&self, random: &mut Random) {
         let plan = if self.is_modern() {
-            // 2026-07-28 cannot resume.
+            // Streams of 2026-07-28 cannot be resumed.
             Plan::Wait
         } else {
             Plan::HangUp(random.between(1, 15))
@@ -257,7 +257,7 @@ impl Guest {
         self.done(kind, done);
     }
 
-    /// A task, where the revision has them.
+    /// Runs a task, if the revision has tasks.
     pub(super) async fn task(&self, random: &mut Random) {
         if self.place < 3 {
             return self.done(Kind::Call, self.order().await);
@@ -296,7 +296,7 @@ impl Guest {
         self.done(Kind::Task, done.await);
     }
 
-    /// The result of a task, which is looked at by way of any replica.
+    /// The result of a task, which is polled through any replica.
     async fn follow_task(&self, tool: &str, id: &str) -> Result<Value, Trouble> {
         let first = Instant::now();
         while first.elapsed() < TASK_WITHIN {
@@ -322,7 +322,7 @@ impl Guest {
             match result {
                 Ok(Some(result)) => return Ok(result),
                 Ok(None) => {}
-                // Invalid params: there is no such task.
+                // Invalid params: the task does not exist.
                 Err(Trouble::Error(error)) if error.contains("-32602") => {
                     return Err(Trouble::Forgotten(error));
                 }
@@ -342,7 +342,7 @@ impl Guest {
         ended.result()
     }
 
-    /// Answers what a task asks.
+    /// Answers a task's questions.
     async fn answer_task(&self, id: &str, state: &Value) -> Result<(), Trouble> {
         let answers = self.answers(&state["inputRequests"])?;
         let params = json!({ "taskId": id, "inputResponses": answers });

@@ -1,19 +1,19 @@
-//! What was aimed at, and what was reached.
+//! The aims, and whether they were reached.
 
 use super::table::{Table, count, dash, times};
 use crate::{listeners::Listeners, paths::PATHS, peers::Peer, results::Results};
 
 /// Megabytes for each thousand sessions with a stream.
 const SESSIONS: f64 = 20.0;
-/// Blocks of memory for a modern call over HTTP, beyond the control's.
+/// Blocks of memory for a modern call over HTTP, in addition to the control's.
 const BLOCKS: f64 = 10.0;
 /// A modern call that asks once, as a multiple of two plain ones.
 const ASKING: f64 = 2.2;
 /// Megabytes of ten thousand listeners.
 const LISTENERS: f64 = 150.0;
-/// Milliseconds of CPU to tell them of a change.
+/// Milliseconds of CPU time to notify them of a change.
 const CHANGE: f64 = 100.0;
-/// A client's instructions for a call, as a share of rmcp's.
+/// A client's instructions for a call, as a fraction of rmcp's.
 const CLIENT: f64 = 0.6;
 /// Megabytes of the smallest stdio server, without symbols.
 const SIZE: f64 = 3.0;
@@ -110,7 +110,7 @@ fn others(results: &Results, table: &mut Table) {
     );
 }
 
-/// A row of a figure that may not be larger than its aim.
+/// Adds a row with a figure that must not be larger than its aim.
 fn limit(table: &mut Table, name: &str, aim: f64, figure: impl Fn(Peer) -> Option<f64>) {
     let shown = |server| figure(server).map_or_else(dash, count);
     table.row([

@@ -1,4 +1,4 @@
-//! The chart: CPU for a request on a scale of powers of ten, a row for each path, a dot for each
+//! The chart: CPU time for a request on a logarithmic scale, a row for each path, a dot for each
 //! server. On such a scale the same distance is the same factor.
 
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use crate::{paths::PATHS, peers::Peer, results::Results};
 
 /// Pixels.
 const WIDTH: f64 = 960.0;
-/// Room for the longest name of a path, in letters somewhat wider than usual.
+/// Room for the longest name of a path, with letters slightly wider than usual.
 const LEFT: f64 = 310.0;
 const RIGHT: f64 = 930.0;
 const TOP: f64 = 92.0;

@@ -1,4 +1,4 @@
-//! How figures are shown: tables, a chart, and the page that has both.
+//! The output of figures: tables, a chart, and the page that contains both.
 
 pub(crate) mod aims;
 pub(crate) mod chart;

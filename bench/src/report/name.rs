@@ -1,6 +1,6 @@
-//! Names of functions, for people.
+//! Readable names of functions.
 
-/// A name without its generic parameters: `<Vec<T> as Clone>::clone` is `Vec of Clone::clone`.
+/// A name without its generic parameters: `<Vec<T> as Clone>::clone` becomes `Vec of Clone::clone`.
 pub(crate) fn plain(name: &str) -> String {
     let mut depth = 0_usize;
     let mut short = String::new();

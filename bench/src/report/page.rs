@@ -1,4 +1,4 @@
-//! The page: `docs/performance.md`, its words from a template, its figures from the results.
+//! The page `docs/performance.md`: its text comes from a template, its figures from the results.
 
 use std::fmt::Write;
 
@@ -114,7 +114,7 @@ fn gateway_parts(results: &Results) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What is printed at the end of a comparison.
+/// The output at the end of a comparison.
 pub(crate) fn tables(results: &Results) -> Result<String> {
     let mut text = String::new();
     for (title, table) in [
@@ -189,7 +189,7 @@ fn rates(results: &Results) -> Table {
             .figure(scenario, server, |it| it.per_second)?
             .median;
         let busy = results.speed.figure(scenario, server, |it| it.busy)?.median;
-        // Where the server waits for the generator, the rate says nothing of the server.
+        // If the server waits for the generator, the rate says nothing about the server.
         let waits = if busy < 0.85 { " *" } else { "" };
         Some(format!("{}{waits}", count(rate)))
     })
@@ -284,7 +284,7 @@ fn failures(results: &Results) -> String {
     format!("Not measured:\n\n{}", lines.concat())
 }
 
-/// A part of the page, or that a quick comparison has no such part.
+/// A part of the page, or a note that a quick comparison does not have this part.
 fn or_absent(part: String, figures: usize) -> String {
     if figures == 0 {
         return "*Not part of a quick comparison.*".to_owned();

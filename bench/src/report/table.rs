@@ -1,4 +1,4 @@
-//! A table of Markdown that is also easy to read as plain text.
+//! A Markdown table that is also easy to read as plain text.
 
 use std::fmt;
 
@@ -34,7 +34,7 @@ impl fmt::Display for Table {
             writeln!(f, "|")?;
             if number == 0 {
                 for (column, width) in widths.iter().enumerate() {
-                    // All but the first column are figures.
+                    // All columns except the first contain figures.
                     let dashes = "-".repeat(width + 1);
                     write!(f, "|{dashes}{}", if column == 0 { '-' } else { ':' })?;
                 }
@@ -45,7 +45,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// A number with three digits that count, or with commas.
+/// A number with three significant digits, or with commas.
 pub(crate) fn count(value: f64) -> String {
     if !value.is_finite() {
         return "–".to_owned();
@@ -80,12 +80,12 @@ pub(crate) fn times(ratio: f64) -> String {
     }
 }
 
-/// What was not measured.
+/// The cell for a figure that was not measured.
 pub(crate) fn dash() -> String {
     "–".to_owned()
 }
 
-/// The middle, and in brackets the lowest and the highest.
+/// The median, with the lowest and the highest in brackets.
 pub(crate) fn spread(ratio: Spread) -> String {
     let Spread {
         median,

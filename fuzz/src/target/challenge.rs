@@ -1,4 +1,4 @@
-//! `WWW-Authenticate`: whatever a server says, reading it ends, and what is written properly is
+//! `WWW-Authenticate`: parsing always ends, whatever a server sends, and a valid challenge is
 //! understood.
 
 use turnbuckle_auth::client::fuzzing::read_challenge;
@@ -37,7 +37,7 @@ fn run(input: &[u8]) {
             "nothing is said that the header has not"
         );
     }
-    // What follows a challenge in another header is read all the same.
+    // A challenge in the next header is still read.
     let (metadata, _) = read_challenge("Bearer resource_metadata=\"https://a/b\"");
     assert_eq!(metadata.as_deref(), Some("https://a/b"));
 }

@@ -1,4 +1,4 @@
-//! Arguments of a tool as words of a command line: any words and any schema give one JSON value or
+//! Arguments of a tool as words of a command line: any words with any schema give a JSON value or
 //! an error.
 
 use serde::de::IgnoredAny;
@@ -41,7 +41,7 @@ fn run(input: &[u8]) {
         },
     });
     if let Ok(tree) = argument::read(&words, &schema) {
-        // Digits stay as they are written, also those of numbers that no computer holds.
+        // Digits stay unchanged, even those of numbers that no computer can represent.
         let text = tree.to_json();
         serde_json::from_str::<IgnoredAny>(&text).expect("what was read is JSON");
         let pretty = tree.to_pretty();

@@ -1,5 +1,5 @@
-//! Config files in JSON, TOML and YAML: reading one ends with its servers or with an error that has
-//! a text, and nothing in an entry stops the others.
+//! Config files in JSON, TOML and YAML: parsing one ends with its servers or with an error that has
+//! a text, and a mistake in one entry does not affect the others.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub const TARGET: Target = Target {
     is_planted: false,
 };
 
-/// Every variable has a value with a special meaning to those that read it again.
+/// Gives every variable a value that has a special meaning if it is parsed again.
 struct All;
 
 impl Variables for All {

@@ -1,4 +1,4 @@
-//! Single members of an object are changed, and every other byte stays as it was.
+//! Changes single members of an object, and checks that every other byte stays the same.
 
 use turnbuckle_protocol::envelope::{Edit, Frame, Message, Raw, parse};
 
@@ -65,7 +65,7 @@ fn run(input: &[u8]) {
             .or(object.member("name"))
             .map(Raw::get)
             .filter(|_| {
-                // With both names there, which of the two comes first depends on their order.
+                // If both names are present, the result depends on their order.
                 object.member("naam").is_none() || object.member("name").is_none()
             })
             .or_else(|| renamed.raw().member("naam").map(Raw::get)),
@@ -86,7 +86,7 @@ fn run(input: &[u8]) {
     }
 }
 
-/// All members but these are there in the same order, byte for byte.
+/// Asserts that all members except these are the same in the same order, byte for byte.
 fn same_but(before: Raw<'_>, after: Raw<'_>, names: &[&str]) {
     let rest = |raw: Raw<'_>| -> Vec<(String, String)> {
         let members = raw.members().into_iter();

@@ -1,4 +1,4 @@
-//! The reader of messages: any bytes get a verdict, and what was read can be written and read
+//! The parser of messages: any bytes give a verdict, and a parsed message can be written and parsed
 //! again.
 
 use turnbuckle_protocol::envelope::{
@@ -78,7 +78,7 @@ fn check(message: &Message<'_>) {
     assert_eq!(outline(message), outline(&again));
 }
 
-/// What must be the same after writing and reading.
+/// The parts that must be the same after writing and parsing.
 fn outline(message: &Message<'_>) -> (String, String, String) {
     match message {
         Message::Request(request) => (

@@ -1,4 +1,4 @@
-//! Tokens and keys: nothing but the token that was signed is accepted.
+//! Tokens and keys: only the token that was signed is accepted.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Objects that are read one level deep have the members that serde_json reads, with the same
+//! Objects parsed one level deep have the same members that serde_json finds, with the same
 //! values, in the same order.
 
 use serde_json::Value;
@@ -30,7 +30,7 @@ fn run(input: &[u8]) {
         return;
     };
     let Ok(expected) = serde_json::from_str::<Value>(raw.get()) else {
-        // Numbers out of range and deep nesting: serde_json gives up where text is only passed on.
+        // Numbers out of range and deep nesting: serde_json fails where our parser only passes text on.
         return;
     };
     let expected = expected.as_object().expect("params are an object");

@@ -1,4 +1,4 @@
-//! What is fuzzed. A target panics if something that is promised does not hold.
+//! The fuzz targets. A target panics if a promise does not hold.
 
 mod challenge;
 mod command_line;
@@ -20,11 +20,11 @@ mod uri_template;
 pub struct Target {
     pub name: &'static str,
     pub run: fn(&[u8]),
-    /// Inputs to begin with.
+    /// The initial inputs.
     pub seeds: &'static [&'static [u8]],
-    /// Pieces that mean something to it.
+    /// Pieces that have a meaning for the target.
     pub words: &'static [&'static str],
-    /// Whether it has a mistake on purpose, which must be found.
+    /// Whether it contains a mistake on purpose, which must be found.
     pub is_planted: bool,
 }
 

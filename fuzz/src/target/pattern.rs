@@ -1,14 +1,14 @@
-//! Regular expressions of schemas. Compiling and checking end without a panic, and what matches is
-//! compared twice:
+//! Regular expressions of schemas. Compiling and matching must end without a panic, and the result of matching is
+//! compared in two ways:
 //!
-//! - with a matcher of its own for the common part of ECMA-262 (see `pattern_oracle`), which shares no
-//!   code and no idea with the engine: literals, classes, groups, alternatives, repetitions, anchors,
-//!   word boundaries and look-around. Nearly all patterns of schemas are made of these.
-//! - for every pattern, also one outside of that part, with its opposite: either the pattern matches, or
-//!   the claim that it matches nowhere, which another engine runs because it is a look-ahead.
+//! - with a separate matcher for the common part of ECMA-262 (see `pattern_oracle`), which shares no
+//!   code and no method with the engine: literals, classes, groups, alternatives, repetitions, anchors,
+//!   word boundaries and look-around. Nearly all patterns in schemas consist of these.
+//! - for every pattern, even outside that part, with its negation: either the pattern matches, or
+//!   the look-ahead that it matches nowhere, which another engine runs.
 //!
-//! Not compared with a second opinion: Unicode properties, back-references and control escapes. The unit
-//! tests of the schema crate check those against examples.
+//! Unicode properties, back-references and control escapes are not compared with a second matcher. The unit
+//! tests of the schema crate check them with examples.
 
 use serde_json::{Value, json};
 use turnbuckle_schema::{Keyword, Schema};

@@ -1,24 +1,24 @@
 //! A matcher for the common part of ECMA-262's regular expressions (with the `u` flag), to compare with.
 //!
-//! It keeps a set of places in the text, one bit for each, and asks of each term where a match may end.
-//! There is no stepping back, no automaton and no compilation, so it has none of their mistakes. What it does
-//! not know, it does not judge.
+//! It works with a set of positions in the text, one bit for each, and computes for each term where a match may end.
+//! It uses no backtracking, no automaton and no compilation, so it cannot have the mistakes of these. It does not
+//! judge patterns that it does not know.
 
 use std::{cell::Cell, iter::Peekable, str::Chars};
 
-/// The longest text, in characters: a set of places fits into a word.
+/// The longest text, in characters: a set of positions has to fit into a word.
 const MAX_TEXT: usize = 62;
 
-/// The most often that a repetition may be counted.
+/// The highest count of a repetition.
 const MAX_COUNT: u32 = 1000;
 
-/// Terms of a pattern that must be accepted, when its repetitions are written out.
+/// The size up to which a pattern must be accepted, in terms with repetitions expanded.
 const SMALL: usize = 200;
 
-/// How many terms are looked at before this gives up.
+/// How many terms are evaluated before this gives up.
 const MAX_STEPS: u32 = 50_000;
 
-/// Groups within groups.
+/// Levels of nested groups.
 const MAX_DEPTH: u32 = 20;
 
 pub struct Oracle(Alternatives);
@@ -29,7 +29,7 @@ enum Term {
     One(Class),
     Start,
     End,
-    /// A word boundary, or none.
+    /// `\b` or `\B`.
     Boundary {
         is_there: bool,
     },
@@ -54,7 +54,7 @@ struct Class {
 
 enum Member {
     Range(char, char),
-    /// `\d`, `\w` or `\s`, or with a capital letter all others.
+    /// `\d`, `\w` or `\s`; the capital letter means all other characters.
     Named(char),
 }
 
@@ -88,7 +88,7 @@ fn is_word(c: char) -> bool {
 }
 
 impl Oracle {
-    /// Reads a pattern. `None` if it has anything but the common part.
+    /// Parses a pattern. `None` if it uses anything outside the common part.
     pub fn parse(pattern: &str) -> Option<Self> {
         let mut parser = Parser {
             rest: pattern.chars().peekable(),
@@ -98,7 +98,7 @@ impl Oracle {
         parser.rest.next().is_none().then_some(Self(alternatives))
     }
 
-    /// Whether every engine has to accept it.
+    /// Whether every engine must accept it.
     pub fn is_small(&self) -> bool {
         weight(&self.0) <= SMALL
     }
@@ -126,7 +126,7 @@ fn weight(alternatives: &Alternatives) -> usize {
 
 fn weight_of(term: &Term) -> usize {
     match term {
-        // The engine refuses a look-behind of more than one length.
+        // The engine rejects a look-behind that can have more than one length.
         Term::Look {
             is_behind: true, ..
         } => usize::MAX,
@@ -146,7 +146,7 @@ struct Matcher {
 }
 
 impl Matcher {
-    /// Where matches end that begin in one of these places.
+    /// The positions at which matches end that begin at one of these positions.
     fn any(&self, alternatives: &Alternatives, starts: u64) -> u64 {
         let ends = alternatives
             .iter()
@@ -196,7 +196,7 @@ impl Matcher {
         all
     }
 
-    /// Those of the places for which this is true.
+    /// The positions for which this is true.
     fn places(&self, places: u64, is_so: impl Fn(usize) -> bool) -> u64 {
         let all = (0..=self.text.len()).filter(|at| places & (1 << at) != 0);
         all.filter(|at| is_so(*at)).fold(0, |set, at| set | 1 << at)
@@ -277,7 +277,7 @@ impl Parser<'_> {
         self.repeat(term, least, most)
     }
 
-    /// Repeats a term. Whether as much as possible or as little does not change what matches.
+    /// Repeats a term. Greedy and lazy repetition match the same texts.
     fn repeat(&mut self, term: Term, least: u32, most: Option<u32>) -> Option<Term> {
         self.eat('?');
         let is_repeatable = matches!(term, Term::One(_) | Term::Group(_));
@@ -306,7 +306,7 @@ impl Parser<'_> {
             '[' => Term::One(self.class()?),
             '(' => self.group()?,
             '\\' => self.escape()?,
-            // Some are forgiven in places where they mean nothing.
+            // Some engines allow these as literals where they have no meaning.
             '*' | '+' | '?' | '{' | '}' | ']' | ')' => return None,
             c => Term::One(Class::of(Member::Range(c, c))),
         })
@@ -346,7 +346,7 @@ impl Parser<'_> {
         self.escaped().map(|member| Term::One(Class::of(member)))
     }
 
-    /// What may stand behind a backslash inside and outside of a class.
+    /// An escape that is allowed both inside and outside of a class.
     fn escaped(&mut self) -> Option<Member> {
         let c = match self.rest.next()? {
             c @ ('d' | 'D' | 'w' | 'W' | 's' | 'S') => return Some(Member::Named(c)),

@@ -1,5 +1,5 @@
-//! A mistake made on purpose, behind five bytes in a row. Chance alone finds them once in a
-//! trillion inputs; guided by coverage they are found one after the other. It shows that the engine
+//! A mistake on purpose that five consecutive bytes trigger. Random inputs would find them once in a
+//! trillion inputs; guided by coverage, the engine finds one byte after another. This shows that the engine
 //! works.
 
 use super::Target;

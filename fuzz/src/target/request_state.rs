@@ -1,4 +1,4 @@
-//! `requestState`: a box opens for the caller and the request that it was sealed for, and after any
+//! `requestState`: a sealed state opens only for the caller and the request that it was sealed for, and after any
 //! change of a byte it does not open.
 
 use std::sync::LazyLock;

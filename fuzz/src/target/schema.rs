@@ -1,4 +1,4 @@
-//! JSON Schema: any schema compiles or is refused, any instance gets a verdict, and it is the one
+//! JSON Schema: any schema compiles or is rejected, any instance gets a verdict, and the verdict equals that
 //! of the `jsonschema` crate.
 
 use serde_json::Value;
@@ -76,8 +76,8 @@ fn check(source: &Value, instance: &Value) {
     }
 }
 
-/// Whether both are asked the same question: other dialects, formats and names of documents are
-/// settings on either side, and engines for patterns differ in what they accept.
+/// Whether both crates answer the same question: other dialects, formats and document names are
+/// settings in either crate, and their engines for patterns accept different patterns.
 fn is_comparable(source: &Value) -> bool {
     match source {
         Value::Object(members) => members.iter().all(|(name, value)| {
@@ -101,7 +101,7 @@ fn is_comparable(source: &Value) -> bool {
             !is_setting && !is_remote && is_comparable(value)
         }),
         Value::Array(items) => items.iter().all(is_comparable),
-        // The oracle reads numbers beyond what a double holds in its own way.
+        // The other crate treats numbers beyond a double in its own way.
         Value::Number(number) => number.as_f64().is_some_and(|number| number.abs() < 1e15),
         _ => true,
     }

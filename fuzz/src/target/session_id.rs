@@ -1,5 +1,5 @@
-//! Sealed session ids, which replicas share, and the parts of handshakes that are kept in a store: only
-//! what was sealed with the key opens, and it says what was sealed. After any change of a byte, with
+//! Sealed session ids, which replicas share, and the parts of handshakes that are kept in a store: only a value
+//! that was sealed with the key opens, and it has the content that was sealed. After any change of a byte, with
 //! another key, or for the other purpose it does not open.
 
 use std::sync::LazyLock;
@@ -13,10 +13,10 @@ pub const TARGET: Target = Target {
     name: "session_id",
     run,
     seeds: &[
-        // The id with a byte changed, and more behind it.
+        // The id with a byte changed, and with bytes appended.
         b"\x01\x10\x02",
         b"\x01\xff\x80A",
-        // The part with a byte changed, and more behind it.
+        // The part with a byte changed, and with bytes appended.
         b"\x02\x10\x02",
         b"\x02\x30\x00\x00",
         // The first bytes of the id, and of the part.
@@ -35,7 +35,7 @@ const NONCES: [[u8; NONCE_BYTES]; 2] = [[3; NONCE_BYTES], [4; NONCE_BYTES]];
 
 static KEYS: LazyLock<KeyRing> = LazyLock::new(|| KeyRing::new(Key::new([7; 32])));
 static OTHER_KEYS: LazyLock<KeyRing> = LazyLock::new(|| KeyRing::new(Key::new([8; 32])));
-/// One whose id holds all of its handshake, and one with a part that is kept elsewhere.
+/// A session whose id contains its whole handshake, and one with a part that is stored elsewhere.
 static SHORT: LazyLock<SealedSession> = LazyLock::new(|| seal_session(&KEYS, "ada", "c", NONCES));
 static LONG: LazyLock<SealedSession> =
     LazyLock::new(|| seal_session(&KEYS, "ada", &"c".repeat(600), NONCES));
@@ -64,7 +64,7 @@ fn changed(sealed: &[u8], at: u8, change: u8, rest: &[u8]) -> Vec<u8> {
     changed
 }
 
-/// Nothing but an id that was sealed opens. Text has one encoding, so no other text means the same.
+/// Asserts that only a sealed id opens. Each id has one text, so no other text may open as the same id.
 fn check_id(id: &[u8]) {
     let Ok(id) = str::from_utf8(id) else {
         return;
@@ -92,7 +92,7 @@ fn check_part(part: &[u8]) {
     );
 }
 
-/// What was sealed opens and says what was sealed, whatever a client is called. An id stays short enough
+/// Asserts that a sealed value opens with its content, whatever the client's name is, and that an id is short enough
 /// for a header.
 fn check_round_trip(client: &[u8]) {
     let client = String::from_utf8_lossy(client);

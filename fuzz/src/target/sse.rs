@@ -1,11 +1,11 @@
-//! Server-sent events: the events are the same however the stream is cut into pieces, and what is
-//! written is read back.
+//! Server-sent events: the events are the same however the stream is split, and a written event
+//! is parsed back.
 
 use turnbuckle_transport::http::sse::{Decoder, Event, Frame};
 
 use super::Target;
 
-/// Small, so that the limit is reached too.
+/// A small limit, so that inputs reach it.
 const MAX_EVENT_BYTES: usize = 64;
 
 pub const TARGET: Target = Target {
@@ -51,7 +51,7 @@ fn written_is_read(event: &Event) {
     if event.id.is_some() {
         frame = frame.with_id(&id);
     }
-    // One event of the protocol has one line of data.
+    // An event of MCP has one line of data.
     if event.data.contains(['\n', '\r']) || event.data.is_empty() {
         return;
     }

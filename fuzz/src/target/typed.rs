@@ -1,5 +1,5 @@
-//! Results that peers send: whatever is in them, reading ends with a value or an error, and a value
-//! that was read can be written and read again without loss.
+//! Results of peers: whatever they contain, parsing ends with a value or an error, and a value
+//! can be written and parsed again without loss.
 
 use serde::{Serialize, de::DeserializeOwned};
 use turnbuckle_protocol::{

@@ -1,4 +1,4 @@
-//! URI templates: what a template matches, it writes again, and that matches with the same values.
+//! URI templates: a template that matches can be expanded with the values, and matches again with the same values.
 
 use turnbuckle_uri_template::Template;
 
@@ -35,8 +35,8 @@ fn run(input: &[u8]) {
     let Some(values) = template.matches(uri) else {
         return;
     };
-    // The same values may be written in several ways (`%41` is `A`), but what we write matches and
-    // means the same.
+    // The same values may be written in several ways (`%41` is `A`), but the expanded URI matches with the
+    // same values.
     let written = template
         .expand(&values)
         .expect("values that were read can be written");
@@ -54,8 +54,8 @@ fn run(input: &[u8]) {
     );
 }
 
-/// Whether the template has `{+name}` or `{#name}`. They write delimiters and the text `%41` as they are (RFC 6570,
-/// 3.2.3). So a value that was read from `%2C` or `%2541` is written as `,` or `%41`, which can mean something else.
+/// Whether the template has `{+name}` or `{#name}`. They copy delimiters and the text `%41` unchanged (RFC 6570,
+/// 3.2.3). So a value that was read from `%2C` or `%2541` is written as `,` or `%41`, which can have another meaning.
 fn keeps_delimiters(template: &str) -> bool {
     template.contains("{+") || template.contains("{#")
 }
@@ -68,8 +68,8 @@ fn has_encoded_delimiter(uri: &str) -> bool {
     })
 }
 
-/// How many groups of pairs may begin with `&`. `{?a}{&b}` is one: without `a` it is written as `&b=1`. With another
-/// one before it, such as in `{&c}{?a}{&b}`, what it writes then is read as the other one.
+/// How many groups of pairs may begin with `&`. `{?a}{&b}` is one: without `a` it is written as `&b=1`. If another
+/// group precedes it, as in `{&c}{?a}{&b}`, that text is read as the other group.
 fn groups_of_pairs_with_ampersand(template: &str) -> usize {
     let mut groups = 0;
     let mut follows_query = false;

@@ -1,4 +1,4 @@
-//! From the bytes of a request to the bytes of its answer, by structs that borrow.
+//! Makes the bytes of an answer from the bytes of a request, with structs that borrow.
 
 use std::{borrow::Cow, io::Write, sync::LazyLock};
 
@@ -37,7 +37,7 @@ struct Arguments<'a> {
     b: Option<i64>,
 }
 
-/// What kind of message was answered.
+/// The kind of the message that was answered.
 pub(crate) enum Kind {
     /// A request.
     Plain,
@@ -50,7 +50,7 @@ pub(crate) enum Kind {
 const OPENING: &[u8] = br#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"control","version":"0.1.0"}}"#;
 const MODERN: &[u8] = br#","resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"control","version":"0.1.0"}}"#;
 
-/// As many tools as the servers that are compared have, of the same size.
+/// As many tools as the compared servers have, of the same size.
 static TOOLS: LazyLock<String> = LazyLock::new(|| {
     let whole = json!({"type": "integer", "format": "int64"});
     let mut tools = vec![json!({

@@ -1,4 +1,4 @@
-//! axum and hyper, and a stream that stays open for each GET.
+//! Serves HTTP with axum and hyper. Each GET gets a stream that stays open.
 
 use std::{
     convert::Infallible,
@@ -17,10 +17,10 @@ use tokio::net::TcpListener;
 
 use crate::answer::{Kind, answer};
 
-/// Above every body that is measured.
+/// Larger than every body in the measurements.
 const MAX_BODY: usize = 64 << 20;
 
-/// Room for what an answer has beside the text that it returns.
+/// Room for the parts of an answer around the text that it returns.
 const AROUND: usize = 256;
 
 pub(crate) async fn serve(port: u16) -> io::Result<()> {
@@ -73,7 +73,7 @@ fn open() -> Response<Reply> {
     response
 }
 
-/// Bytes that are there, or a stream that stays open.
+/// Bytes, or a stream that stays open.
 enum Reply {
     Whole(Option<Bytes>),
     Open,

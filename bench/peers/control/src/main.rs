@@ -1,9 +1,9 @@
-//! What the machine allows: a server that parses a JSON-RPC body and writes the bytes an MCP server
-//! would answer with. It has no table of sessions, checks no header and negotiates nothing.
+//! The limit of the machine: a server that parses a JSON-RPC body and writes the bytes with which an MCP server
+//! would answer. It has no sessions, checks no header and negotiates nothing.
 //!
 //! ```text
 //! control http PORT    axum and hyper
-//! control stdio        a blocking loop; answers to lines that came together leave together
+//! control stdio        a blocking loop; answers to lines that arrived together are written together
 //! ```
 
 mod answer;

@@ -1,4 +1,4 @@
-//! A blocking loop: one read, as many answers as there are whole lines, one write.
+//! A blocking loop: one read, an answer for each complete line, one write.
 
 use std::{
     fs::File,
@@ -8,12 +8,12 @@ use std::{
 
 use crate::answer::{Kind, answer};
 
-/// Bytes that are read at once: what a pipe holds.
+/// How many bytes are read at once: the capacity of a pipe.
 const READ: usize = 64 * 1024;
 
 pub(crate) fn serve() -> io::Result<()> {
     let mut input = io::stdin().lock();
-    // The standard library's own stdout looks for line breaks in what is written.
+    // The standard library's own stdout searches the written bytes for line breaks.
     let mut output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let mut buffer = vec![0; READ];
     let (mut filled, mut out) = (0, Vec::new());

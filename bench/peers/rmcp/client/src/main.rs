@@ -1,4 +1,4 @@
-//! A client built on rmcp that calls `echo` as often as it is told, one call after the other.
+//! A client built on rmcp that calls `echo` a given number of times, one call after another.
 //!
 //! ```text
 //! rmcp-client legacy|modern CALLS URL

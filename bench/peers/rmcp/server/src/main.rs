@@ -1,13 +1,13 @@
-//! The server of the comparison, built on rmcp: `echo`, `add`, `ask` and a hundred others.
+//! The server of the comparison, built on rmcp: `echo`, `add`, `ask` and a hundred other tools.
 //!
 //! ```text
 //! rmcp-server stdio
 //! rmcp-server http PORT
 //! ```
 //!
-//! It is set up as fast as rmcp allows: modern requests are answered by JSON, not by events (its
+//! It is configured to be as fast as rmcp allows: modern requests are answered with JSON instead of events (the
 //! default), and the router is built once and shared (`#[tool_handler]` by itself builds it again
-//! for each call). Sessions are always answered by events.
+//! for each call). Requests in sessions are always answered with events.
 
 use std::{error::Error, sync::Arc};
 
@@ -108,7 +108,7 @@ fn tool(name: String, about: String, schema: Value) -> Tool {
     Tool::new(name, about, Arc::new(schema))
 }
 
-/// A question on the first round; on the second its answer is read.
+/// In the first round it returns a question; in the second it reads the answer.
 fn ask(call: &ToolCallContext<'_, Peer>) -> Result<CallToolResponse, ErrorData> {
     let wrong = |error: serde_json::Error| ErrorData::invalid_params(error.to_string(), None);
     let Some(answer) = call.input_responses.as_ref().and_then(|it| it.get("seat")) else {
