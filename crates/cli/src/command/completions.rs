@@ -12,9 +12,9 @@ use crate::{
 /// bash: `source <(turnbuckle completions bash)` in ~/.bashrc.
 /// zsh: `source <(turnbuckle completions zsh)` in ~/.zshrc, after `compinit`.
 /// fish: `turnbuckle completions fish > ~/.config/fish/completions/turnbuckle.fish`.
-/// When you press the key, the server is asked for what it has, for at most two seconds, and the
-/// answer is remembered for a minute. A server that is a command is started for it; in bash and zsh
-/// also one that is already written after `--`, behind the word that you complete.
+/// When you press Tab, the server is asked for its tools and values, for at most two seconds, and the
+/// answer is remembered for a minute. A server that is a command is started for that. In bash and zsh
+/// the command may also follow after `--`, to the right of the word that you complete.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Completions {
