@@ -441,6 +441,12 @@ fn a_config_is_checked_without_starting_anything() {
             "[gateway]\nadmin = \"xx\"\n[servers.a]\ncommand = \"x\"",
             "`admin`",
         ),
+        (
+            "only.toml",
+            "[gateway]\nonly = [\"a\"]\n[servers.a]\nurl = \"http://127.0.0.1:9/mcp\"\n\
+             credentials = { env = \"NO_SUCH_TOKEN\" }",
+            "`NO_SUCH_TOKEN` is not set",
+        ),
         ("empty.json", r#"{"mcpServers":{}}"#, "no servers"),
         ("bad.json", "{", "bad.json"),
     ] {

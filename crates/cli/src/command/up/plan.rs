@@ -316,6 +316,8 @@ impl Plan {
         };
         for name in only {
             if !self.servers.iter().any(|server| server.id == *name) {
+                // An entry that cannot be used is not among the servers; the problems have the reason.
+                self.tell_problems();
                 let known: Vec<_> = self.servers.iter().map(|server| &*server.id).collect();
                 let said = format!("there is no server `{name}`");
                 let hint = match known.as_slice() {
