@@ -17,7 +17,8 @@ pub struct Ratings {
     pub intelligence: f64,
 }
 
-/// The models of a host. One of them is chosen by a server's preferences.
+/// The models of a host, from which [`choose`](Self::choose) takes one by a server's preferences.
+/// Give it to [`Sampler::new`](crate::sampling::Sampler::new).
 #[derive(Clone)]
 pub struct ModelList {
     first: (Arc<dyn Model>, Ratings),
@@ -34,7 +35,8 @@ impl ModelList {
         }
     }
 
-    /// Adds a model.
+    /// Adds a model. If the preferences do not distinguish models, those that were added earlier
+    /// are preferred.
     pub fn with_model(mut self, model: Arc<dyn Model>, ratings: Ratings) -> Self {
         self.others.push((model, ratings));
         self

@@ -39,7 +39,9 @@ pub fn open(name: &str) -> Result<Arc<dyn Model>, ModelError> {
     named.open(key, ApiSettings::new())
 }
 
-/// A model that was named but not opened yet.
+/// A model that was named but not opened yet. Find its key with
+/// [`key_variable`](Self::key_variable) or [`key_account`](Self::key_account), then
+/// [`open`](Self::open) it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedModel {
     maker: Maker,

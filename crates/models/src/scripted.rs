@@ -112,7 +112,7 @@ impl Scripted {
         })
     }
 
-    /// How many turns have not been used yet.
+    /// How many turns have not been used yet. Tests use it to check that the whole script was played.
     pub fn remaining(&self) -> usize {
         self.turns.lock().left.len()
     }

@@ -73,7 +73,7 @@ pub enum Step {
     Store,
 }
 
-/// The problem behind an [`AuthError`], to match on.
+/// The problem behind an [`AuthError`], to match on. [`AuthError::problem`] returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -154,7 +154,7 @@ impl AuthError {
         self.with(|inner| inner.source = Some(source.into()))
     }
 
-    /// The step that failed.
+    /// The step of the flow that failed.
     pub fn step(&self) -> Step {
         self.0.step
     }

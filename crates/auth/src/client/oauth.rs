@@ -58,7 +58,7 @@ pub struct OAuth {
     session: Arc<OnceLock<Session>>,
 }
 
-/// The outcome of [`OAuth::sign_in`] and [`OAuth::sign_in_for`].
+/// How [`OAuth::sign_in`] and [`OAuth::sign_in_for`] ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignIn {

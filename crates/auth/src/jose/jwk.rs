@@ -108,7 +108,7 @@ impl Jwk {
         })
     }
 
-    /// The key's id (`kid`), if it has one.
+    /// The key's id (`kid`), if it has one. Tokens name the key that signed them by this id.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }

@@ -100,7 +100,7 @@ impl<'a> Jws<'a> {
         })
     }
 
-    /// The header of the token.
+    /// The header of the token. Do not trust it before the signature is verified.
     pub fn header(&self) -> &Header {
         &self.header
     }

@@ -38,7 +38,7 @@ enum Pair {
     EdDsa(Ed25519KeyPair),
 }
 
-/// Why a private key cannot be used, or cannot sign.
+/// Why a private key cannot be used, or cannot sign. Returned by the methods of [`SigningKey`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {

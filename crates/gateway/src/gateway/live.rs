@@ -156,7 +156,7 @@ impl LiveGateway {
         self.0.core.context.parked.count()
     }
 
-    /// Ends all servers and waits until they have ended.
+    /// Ends all servers, with the calls on them, and waits until they have ended.
     pub async fn close(&self) {
         tokio::join!(self.0.callers.close(), self.0.core.close());
     }

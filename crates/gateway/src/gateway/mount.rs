@@ -6,7 +6,9 @@ use turnbuckle_server::{Server, SetupError};
 use super::Gateway;
 use crate::settings::UpstreamSettings;
 
-/// Combines several servers of one process behind one endpoint.
+/// Combines several servers of one process behind one endpoint. It is implemented for [`Server`],
+/// so that `one.mount("other", other)` makes a [`Gateway`] of both; use [`Gateway::mount`] to add
+/// further servers.
 pub trait Mount {
     /// Adds another server under a name. Its tool `a` is offered as `name__a`, and its prompts
     /// likewise. The entries of this server keep their own names.

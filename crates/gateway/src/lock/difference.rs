@@ -94,7 +94,7 @@ impl LockDifference {
         }
     }
 
-    /// A clause that describes the change.
+    /// A clause that describes all changes of the entry, for messages to people.
     pub fn description(&self) -> String {
         let parts: Vec<String> = self
             .changes

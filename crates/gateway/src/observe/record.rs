@@ -48,7 +48,7 @@ struct RecordState {
     server: Option<(String, Revision)>,
     outcome: Option<(&'static str, Duration)>,
     asked: u32,
-    /// When the request to the server was sent. Taken when its answer arrives.
+    /// When the request to the server was sent, to measure the time until its answer.
     sent: Option<Instant>,
     messages: Vec<MessageView>,
     /// The total size of the messages, in bytes.

@@ -142,14 +142,15 @@ impl Metrics {
         seconds.observe(took.as_secs_f64());
     }
 
-    /// Sets whether a server is ready.
+    /// Sets whether a server is ready. Call it when the state of a server changes, for example from
+    /// [`Gateway::on_state`](crate::Gateway::on_state).
     pub fn server(&self, id: &str, is_ready: bool) {
         let server = id.to_owned();
         let gauge = self.servers.get_or_create(&ServerLabels { server });
         gauge.set(is_ready.into());
     }
 
-    /// Counts a failure of a server.
+    /// Counts a failure of a server, and marks it as not ready.
     pub fn server_failed(&self, id: &str) {
         self.server(id, false);
         let server = id.to_owned();

@@ -88,7 +88,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// This many calls per second.
+    /// A limit of this many calls per second.
     pub fn per_second(count: u32) -> Self {
         Self {
             count,
@@ -96,7 +96,7 @@ impl Rate {
         }
     }
 
-    /// This many calls per minute.
+    /// A limit of this many calls per minute.
     pub fn per_minute(count: u32) -> Self {
         Self {
             count,
@@ -104,7 +104,7 @@ impl Rate {
         }
     }
 
-    /// This many calls per hour.
+    /// A limit of this many calls per hour.
     pub fn per_hour(count: u32) -> Self {
         Self {
             count,
@@ -257,7 +257,8 @@ impl Policy {
 }
 
 impl PolicyRule {
-    /// Makes a rule for all callers.
+    /// Makes a rule for all callers, including those without an id. Its methods add what it allows,
+    /// denies, asks about and limits.
     pub fn for_all() -> Self {
         Self::default()
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use turnbuckle_protocol::{envelope::Members, method::ListKind};
 use turnbuckle_server::{Caller, RelayedRequest};
 
-/// The kind of an entry.
+/// The kind of an entry, to which patterns and rules apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EntryKind {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// The syntax of a config file.
+/// The syntax of a config file. [`of`](Self::of) determines it from the extension of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// JSON, possibly with comments and trailing commas.

@@ -29,7 +29,7 @@ pub struct FoundEntry {
     pub shadowed: Vec<(Place, Entry)>,
 }
 
-/// Why no server was found under a name.
+/// Why no server was found under a name. Returned by [`ConfigFiles::find`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {

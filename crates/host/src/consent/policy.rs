@@ -3,7 +3,7 @@
 use super::{Action, ActionKind, Request};
 use crate::fleet::matches;
 
-/// The decision of a [`Policy`] about an action.
+/// The decision of a [`Policy`] about an action, returned by [`Policy::decide`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {

@@ -26,7 +26,7 @@ use crate::id::ServerId;
 /// read first, and the request has its own time limit.
 const LEAVING: Duration = Duration::from_secs(30);
 
-/// How many unfollowed resources are remembered. The resources of all clients are counted together.
+/// How many unfollowed resources are remembered. No single client follows this many.
 const MAX_LEFT: usize = 10_000;
 
 /// Everything that a server lists.

@@ -59,13 +59,14 @@ impl ApiSettings {
         self
     }
 
-    /// Sets how long to wait for each part of an answer.
+    /// Sets how long to wait for each part of an answer. Defaults to 5 minutes. If nothing arrives
+    /// in this time, the request fails with [`ModelError::Silent`].
     pub fn with_silence(mut self, silence: Duration) -> Self {
         self.silence = silence;
         self
     }
 
-    /// Sets how many more attempts are made if the API is busy.
+    /// Sets how many more attempts are made if the API is busy. Defaults to 2; 0 disables retries.
     pub fn with_retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self

@@ -96,7 +96,7 @@ impl Usage {
     }
 }
 
-/// Why an answer cannot be read.
+/// Why an answer of an API cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {

@@ -10,7 +10,8 @@ use super::error::SamplingError;
 /// The window of the rate limit.
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// The sampling budget of one server.
+/// The sampling budget of one server. Give it to [`Sampler::new`](super::Sampler::new), which
+/// applies it to each server separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SamplingLimits {
@@ -36,7 +37,8 @@ impl Default for SamplingLimits {
 }
 
 impl SamplingLimits {
-    /// Makes the default limits.
+    /// Makes the default limits: 4,096 tokens in one answer, 16 rounds of tool calls, 20 requests
+    /// per minute, and 500,000 tokens in total.
     pub fn new() -> Self {
         Self::default()
     }

@@ -6,7 +6,8 @@ use turnbuckle_protocol::error::code;
 
 use crate::error::ModelError;
 
-/// Why a server's sampling request got no answer.
+/// Why a server's sampling request got no answer. [`code`](Self::code) and
+/// [`message`](Self::message) are the error for the server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SamplingError {
