@@ -28,7 +28,7 @@ pub struct Jws<'a> {
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Header {
-    /// The name of the algorithm, as stated in the token. The algorithm may not be accepted.
+    /// The name of the algorithm, as stated in the token. It need not be an accepted algorithm.
     pub alg: String,
     /// The id of the key that signed the token, if it is stated.
     #[serde(default)]
@@ -150,7 +150,7 @@ impl<'a> Jws<'a> {
             if key.verifies(algorithm, self.signed.as_bytes(), &self.signature) {
                 return Ok(self.claims);
             }
-            // A key without an id may not be the one that the token means.
+            // A key without an id may be another key than the one that the token names.
             if id.is_none() || key.id() == id {
                 verdict = BadToken::Signature;
             }

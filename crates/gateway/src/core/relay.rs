@@ -1,4 +1,4 @@
-//! Answers requests of clients for the server in front.
+//! Answers requests of clients for the gateway's own server, which clients connect to.
 
 use std::{
     borrow::Cow,
@@ -28,7 +28,7 @@ use crate::{
     upstream::Member,
 };
 
-/// The core as a relay for the server in front.
+/// The core as the relay of the gateway's own server.
 pub(crate) struct CoreRelay(pub(crate) Arc<Core>);
 
 impl Relay for CoreRelay {

@@ -11,7 +11,7 @@ pub(crate) struct Offered {
     pub(super) instructions: Option<String>,
     pub(super) tools: BTreeMap<String, Value>,
     pub(super) prompts: BTreeMap<String, Value>,
-    /// Whether all lists could be read. Only then a missing entry is known to be removed.
+    /// Whether all lists could be read. Only then does a missing entry mean that it was removed.
     pub(super) is_whole: bool,
 }
 

@@ -238,7 +238,7 @@ impl LaneCalls {
         self.held.retain(|held| !held.ask.is_withdrawn());
     }
 
-    /// The time at which the server has noticed that calls which may ask were given up.
+    /// The time by which the server has noticed the end of calls that may ask and were given up.
     pub(super) fn settles_at(&self, known: &KnownTools) -> Option<Instant> {
         let may_ask = |call: &&GivenUp| !call.waited && known.habit(&call.subject) != Habit::Quiet;
         let given_up = self.given_up.iter().filter(may_ask);
