@@ -69,6 +69,10 @@ impl Course {
         let caller = &self.about.caller;
         // Lists are not limited: they are cheap, and a client reads them before its first call.
         let Some((kind, name)) = &self.about.subject else {
+            if self.about.method == "completion/complete" && !policy.is_empty() {
+                let said = "`params.ref` must be a `ref/prompt` with a `name`, or a `ref/resource` with a `uri`";
+                return Err(("error", Reject::invalid_params(said)));
+            }
             return Ok(None);
         };
         let mut confirm = None;

@@ -94,20 +94,24 @@ pub(super) fn subject(method: &str, params: &Members<'_>) -> Option<(EntryKind, 
         "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
             (EntryKind::Resource, text("uri")?)
         }
-        "completion/complete" => {
-            let reference = params.get("ref")?;
-            let part = |name| {
-                reference
-                    .member(name)
-                    .and_then(turnbuckle_protocol::envelope::text_of)
-            };
-            match part("name") {
-                Some(name) => (EntryKind::Prompt, name.into_owned()),
-                None => (EntryKind::Resource, part("uri")?.into_owned()),
-            }
-        }
+        "completion/complete" => completed(params)?,
         _ => return None,
     })
+}
+
+/// The entry of a completion. `None` if servers could disagree about which entry the reference names.
+fn completed(params: &Members<'_>) -> Option<(EntryKind, String)> {
+    // `Members` refuses duplicates.
+    let reference = Members::of(params.get("ref")?)?;
+    let (kind, member, other) = match &*reference.text("type")? {
+        "ref/prompt" => (EntryKind::Prompt, "name", "uri"),
+        "ref/resource" => (EntryKind::Resource, "uri", "name"),
+        _ => return None,
+    };
+    if reference.get(other).is_some() {
+        return None;
+    }
+    Some((kind, reference.text(member)?.into_owned()))
 }
 
 /// Whether another replica of the gateway requests a task for one of its own clients. That replica
@@ -120,4 +124,43 @@ pub(crate) fn is_task_request_of_replica(request: &RelayedRequest<'_>) -> bool {
 #[cfg(not(feature = "http"))]
 pub(crate) fn is_task_request_of_replica(_: &RelayedRequest<'_>) -> bool {
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use turnbuckle_protocol::envelope::Raw;
+
+    use super::*;
+
+    fn completed(reference: &str) -> Option<(EntryKind, String)> {
+        let params = format!(r#"{{"ref":{reference}}}"#);
+        let raw: &serde_json::value::RawValue = serde_json::from_str(&params).expect("JSON");
+        let members = Members::of(Raw::from(raw)).expect("an object");
+        subject("completion/complete", &members)
+    }
+
+    #[test]
+    fn a_completion_is_of_the_entry_that_its_type_names() {
+        let prompt = completed(r#"{"type":"ref/prompt","name":"a","title":"b"}"#);
+        assert_eq!(prompt, Some((EntryKind::Prompt, "a".to_owned())));
+        let resource = completed(r#"{"uri":"a://{b}","type":"ref/resource"}"#);
+        assert_eq!(resource, Some((EntryKind::Resource, "a://{b}".to_owned())));
+    }
+
+    /// Otherwise a rule could judge one entry, and the server could complete another.
+    #[test]
+    fn a_reference_that_servers_may_read_differently_names_nothing() {
+        for reference in [
+            r#"{"type":"ref/resource","name":"a","uri":"b://c"}"#,
+            r#"{"type":"ref/prompt","name":"a","uri":"b://c"}"#,
+            r#"{"type":"ref/prompt","name":"a","name":"b"}"#,
+            r#"{"type":"ref/prompt","type":"ref/resource","uri":"b://c"}"#,
+            r#"{"type":"ref/resource","name":"a"}"#,
+            r#"{"type":"ref/other","name":"a"}"#,
+            r#"{"name":"a"}"#,
+            r#""a""#,
+        ] {
+            assert_eq!(completed(reference), None, "{reference}");
+        }
+    }
 }
