@@ -63,6 +63,25 @@ fn keys_that_come_or_go_restart_nothing() {
 }
 
 #[test]
+fn a_change_does_not_wait_for_the_end_of_a_program_that_is_removed() {
+    let place = Place::new();
+    place.write("tool", "send");
+    // It ends only when it is killed.
+    let stubborn = format!("trap '' TERM\n{SERVER}\nwhile true; do sleep 0.1; done\n");
+    place.write("server.sh", &stubborn);
+    let file = "[servers.stubborn]\ncommand = \"sh\"\nargs = [\"server.sh\"]\nera = \"legacy\"\n";
+    place.write("turnbuckle.toml", file);
+    let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
+    gateway.hears(&["ready", "stubborn"]);
+    place.write("turnbuckle.toml", &servers(&place));
+    gateway.hears(&["removed stubborn"]);
+    gateway.hears(&["reloaded", "1 added, 0 changed, 1 removed"]);
+    let said = gateway.said();
+    let (ready, removed) = (said.find("ready  kept"), said.find("removed stubborn"));
+    assert!(ready.is_some() && ready < removed, "{said}");
+}
+
+#[test]
 fn a_gateway_that_a_config_names_is_left_out() {
     let place = Place::new();
     let servers = servers(&place);

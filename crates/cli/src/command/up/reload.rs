@@ -7,11 +7,14 @@
 use std::{
     collections::{HashMap, HashSet},
     fs,
+    future::poll_fn,
     path::PathBuf,
     sync::Arc,
+    task::Poll,
     time::{Duration, SystemTime},
 };
 
+use futures_core::future::BoxFuture;
 use tokio::sync::Notify;
 use turnbuckle::{
     gateway::{LiveGateway, operation::Operation},
@@ -190,33 +193,43 @@ impl<'a> Reload<'a> {
             .collect();
         let gone: Vec<_> = self.running.keys().cloned().collect();
         let (mut added, mut changed, mut removed) = (0, 0, 0);
+        let mut removals: Vec<BoxFuture<'_, ()>> = Vec::new();
         for id in gone.into_iter().filter(|id| !names.contains_key(id)) {
             removed += 1;
-            self.gateway.remove(id.as_str()).await;
-            tell(&format!("removed {id}  it is no longer served"));
+            let gateway = &self.gateway;
+            removals.push(Box::pin(async move {
+                gateway.remove(id.as_str()).await;
+                tell(&format!("removed {id}  it is no longer served"));
+            }));
         }
         let watched = watched(&plan);
         let mode = lock_file::mode(&plan, self.up.lock());
-        for server in plan.servers {
-            match self.running.get(&server.id) {
-                Some(identity) if *identity == server.identity => continue,
-                Some(_) => changed += 1,
-                None => added += 1,
-            }
-            let id = server.id.as_str();
-            match server.personal {
-                None => self.gateway.add(id, server.spec, server.settings),
-                Some(personal) => {
-                    let access = personal.access(id, &self.parts.pending);
-                    self.gateway
-                        .add_per_caller(id, access, server.settings)
-                        .await;
+        let changes = async {
+            // Before servers are added, so that nothing is offered that the new policy denies. A gateway without a
+            // lock file has reported that when it started.
+            self.parts.operation.set_policy(policy);
+            let _ = self.gateway.set_lock_mode(mode);
+            for server in plan.servers {
+                match self.running.get(&server.id) {
+                    Some(identity) if *identity == server.identity => continue,
+                    Some(_) => changed += 1,
+                    None => added += 1,
+                }
+                let id = server.id.as_str();
+                match server.personal {
+                    None => self.gateway.add(id, server.spec, server.settings),
+                    Some(personal) => {
+                        let access = personal.access(id, &self.parts.pending);
+                        self.gateway
+                            .add_per_caller(id, access, server.settings)
+                            .await;
+                    }
                 }
             }
-        }
-        // A gateway without a lock file has reported that when it started.
-        let _ = self.gateway.set_lock_mode(mode);
-        self.parts.operation.set_policy(policy);
+        };
+        // The first poll of a removal takes the server out of the lists. Its program may need seconds to end, and
+        // everything else must not wait for that.
+        tokio::join!(biased; all(removals), changes);
         self.running = names;
         // The stamps of other files were taken before the plan was read, so that later changes are noticed.
         for (file, stamp) in stamps(&watched) {
@@ -226,6 +239,19 @@ impl<'a> Reload<'a> {
             "reloaded: {added} added, {changed} changed, {removed} removed"
         ));
     }
+}
+
+/// Runs futures concurrently until all are ready. The first poll polls each of them.
+async fn all(mut futures: Vec<BoxFuture<'_, ()>>) {
+    poll_fn(|context| {
+        futures.retain_mut(|future| future.as_mut().poll(context).is_pending());
+        if futures.is_empty() {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
 }
 
 /// The files that are watched for changes.
