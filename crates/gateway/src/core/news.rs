@@ -8,6 +8,17 @@ use super::{Core, list_news::ChangedList};
 use crate::upstream::LaneNews;
 
 impl Core {
+    /// Notifies all clients that each list may have changed.
+    pub(crate) fn lists_changed(&self) {
+        for list in [
+            ChangedList::Tools,
+            ChangedList::Prompts,
+            ChangedList::Resources,
+        ] {
+            self.list_news.tell(list);
+        }
+    }
+
     /// Passes a message from a session of a server to the clients that it concerns.
     pub(crate) fn tell(&self, server: &ServerId, news: LaneNews) {
         let Some(changes) = self.changes.get() else {

@@ -83,12 +83,19 @@ impl Operation {
     }
 
     /// Replaces the policy while the gateway runs. It applies to requests that begin from now on.
+    /// Clients are notified that their lists may have changed.
     pub fn set_policy(&self, policy: Policy) {
         let mut current = self.policy.write();
-        if let Some(bound) = self.bound.get() {
+        let is_listed_alike = current.lists_like(&policy);
+        let bound = self.bound.get();
+        if let Some(bound) = bound {
             bound.directory.set_hides_entries(policy.hides_entries());
         }
         *current = Arc::new(policy);
+        drop(current);
+        if let Some(bound) = bound.filter(|_| !is_listed_alike) {
+            bound.directory.lists_changed();
+        }
     }
 
     /// The counters. The application has to update those that the gateway does not know, such as

@@ -146,10 +146,15 @@ impl Policy {
 
     /// Whether rules can hide entries from lists.
     pub(super) fn hides_entries(&self) -> bool {
-        self.rules.iter().any(|rule| {
-            let has_patterns = !rule.allow.is_empty() || !rule.deny.is_empty();
-            has_patterns || !rule.allow_if.is_empty() || !rule.deny_if.is_empty()
-        })
+        self.rules.iter().any(PolicyRule::hides_entries)
+    }
+
+    /// Whether the rules that can hide entries from lists are the same as those of another policy.
+    pub(super) fn lists_like(&self, other: &Self) -> bool {
+        let own = self.rules.iter().filter(|rule| rule.hides_entries());
+        let others = other.rules.iter().filter(|rule| rule.hides_entries());
+        own.clone().count() == others.clone().count()
+            && own.zip(others).all(|(one, other)| one.lists_like(other))
     }
 
     /// Whether a caller sees an entry in lists, judged by its kind and name alone. In a gateway,
@@ -257,6 +262,24 @@ impl Policy {
 }
 
 impl PolicyRule {
+    fn hides_entries(&self) -> bool {
+        let has_patterns = !self.allow.is_empty() || !self.deny.is_empty();
+        has_patterns || !self.allow_if.is_empty() || !self.deny_if.is_empty()
+    }
+
+    /// Whether a list looks the same under both rules.
+    fn lists_like(&self, other: &Self) -> bool {
+        let is_same = |one: &[Condition], other: &[Condition]| {
+            let sources = one.iter().map(Condition::source);
+            sources.eq(other.iter().map(Condition::source))
+        };
+        self.callers == other.callers
+            && self.allow == other.allow
+            && self.deny == other.deny
+            && is_same(&self.allow_if, &other.allow_if)
+            && is_same(&self.deny_if, &other.deny_if)
+    }
+
     /// Makes a rule for all callers, including those without an id. Its methods add what it allows,
     /// denies, asks about and limits.
     pub fn for_all() -> Self {

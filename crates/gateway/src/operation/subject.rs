@@ -81,6 +81,9 @@ pub(crate) trait Directory: Send + Sync {
     /// a server with its own pages.
     fn set_hides_entries(&self, _hides: bool) {}
 
+    /// Notifies clients that all lists may have changed.
+    fn lists_changed(&self) {}
+
     /// Waits until it is known what this caller is offered. Returns `None` if it is known already.
     /// Until then a call of an entry without facts must not be judged, because the entry may appear
     /// before the call is made. The error says why it cannot become known.

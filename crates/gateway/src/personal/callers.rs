@@ -413,6 +413,12 @@ impl Directory for CallersDirectory {
         }
     }
 
+    fn lists_changed(&self) {
+        if let Some(callers) = self.0.upgrade() {
+            callers.shared.lists_changed();
+        }
+    }
+
     fn settling(&self, caller: &Caller) -> Option<BoxFuture<'static, Result<(), Reject>>> {
         let callers = self.0.upgrade()?;
         if callers.share_all() {

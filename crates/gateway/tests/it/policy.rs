@@ -9,10 +9,10 @@ use std::{
 };
 
 use serde_json::json;
-use turnbuckle_client::{CallError, Client, Connection, Era};
+use turnbuckle_client::{CallError, Change, ChangeStream, Client, Connection, Era, Listen};
 use turnbuckle_gateway::{
     Gateway, LiveGateway, UpstreamSettings,
-    operation::{Operation, Policy, PolicyRule},
+    operation::{Operation, Policy, PolicyRule, Rate},
 };
 use turnbuckle_protocol::{ElicitResult, Revision, error::code};
 use turnbuckle_server::{LiveServer, RawArgs, Server, Tool};
@@ -20,7 +20,7 @@ use turnbuckle_store::MemoryReplicas;
 
 use crate::{
     by_hand::{as_caller, call, keys, request, retry, send, text},
-    site::{Door, join, join_as, listen, remote},
+    site::{self, Door, join, join_as, listen, remote},
     upstream,
 };
 
@@ -128,6 +128,50 @@ async fn pages_do_not_tell_whether_an_entry_was_left_out() {
                 .all(|(_, scope)| scope.as_deref() != Some("public"))
         );
     }
+}
+
+/// Whether a client is notified of changed tools within this time.
+async fn hears_of_tools(changes: &mut ChangeStream, within: Duration) -> bool {
+    let told = async {
+        while let Some(change) = changes.next().await {
+            if matches!(change, Ok(Change::ToolsChanged)) {
+                return true;
+            }
+        }
+        false
+    };
+    tokio::time::timeout(within, told).await.unwrap_or(false)
+}
+
+#[tokio::test]
+async fn clients_are_told_when_another_policy_changes_their_lists() {
+    let url = listen(upstream::server().build().expect("a server")).await;
+    let operation = Arc::new(Operation::new());
+    let gateway = Gateway::new("gateway", "1")
+        .operation(Arc::clone(&operation))
+        .server("one", remote(&url))
+        .open()
+        .expect("a gateway");
+    gateway.settled().await;
+    for era in [Era::Legacy, Era::Modern] {
+        let client = join(&site::client(era), &gateway, Door::Http).await;
+        assert!(names(&client).await.contains(&"echo".to_owned()));
+        let mut changes = client.listen(Listen::lists()).await.expect("a stream");
+        // By then, changes since the gateway opened have been reported.
+        hears_of_tools(&mut changes, Duration::from_secs(1)).await;
+        for (denied, is_listed) in [(&["echo"][..], false), (&[][..], true)] {
+            operation.set_policy(Policy::new().rule(PolicyRule::for_all().deny(denied)));
+            assert!(hears_of_tools(&mut changes, Duration::from_secs(30)).await);
+            let found = names(&client).await.contains(&"echo".to_owned());
+            assert_eq!(found, is_listed, "{era:?}");
+        }
+        // A rule that hides nothing changes no list.
+        let slow = PolicyRule::for_all().rate(Rate::per_second(100));
+        operation.set_policy(Policy::new().rule(slow));
+        assert!(!hears_of_tools(&mut changes, Duration::from_secs(1)).await);
+        operation.set_policy(Policy::new());
+    }
+    gateway.close().await;
 }
 
 #[tokio::test]
@@ -365,7 +409,7 @@ async fn expressions_decide_about_lists_and_calls() {
 async fn a_rule_knows_the_server_of_a_call_that_waits_for_its_start() {
     use turnbuckle_gateway::Naming;
 
-    use crate::{child, site};
+    use crate::child;
 
     for naming in [Naming::Prefixed, Naming::Auto] {
         let rule = PolicyRule::for_all().deny_if("server == 'one' && tool == 'touch'");
