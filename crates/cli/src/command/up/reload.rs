@@ -34,6 +34,13 @@ use super::{
 /// How often the files are checked.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// How long a changed file must stay as it is before it is read. Many programs empty a file before they write it, and
+/// an empty file has no servers.
+const SETTLED_FOR: Duration = Duration::from_millis(200);
+
+/// How often files that keep changing are checked before they are read anyway.
+const MAX_CHECKS: usize = 10;
+
 /// The state of a file when it was read.
 type Stamp = Option<(SystemTime, u64)>;
 
@@ -110,8 +117,11 @@ impl<'a> Reload<'a> {
             };
             self.tell_missing();
             let names: Vec<_> = self.files.keys().cloned().collect();
-            let now = stamps(&names);
+            let mut now = stamps(&names);
             let is_changed = now != self.files;
+            if is_changed && !is_asked {
+                now = settled(&names, now).await;
+            }
             let is_lock_alone = is_changed
                 && !is_asked
                 && now.iter().all(|(file, stamp)| {
@@ -272,6 +282,19 @@ fn stamps(files: &[PathBuf]) -> HashMap<PathBuf, Stamp> {
         .collect()
 }
 
+/// Waits until files have stopped changing. Returns their last states.
+async fn settled(files: &[PathBuf], mut last: HashMap<PathBuf, Stamp>) -> HashMap<PathBuf, Stamp> {
+    for _ in 0..MAX_CHECKS {
+        tokio::time::sleep(SETTLED_FOR).await;
+        let now = stamps(files);
+        if now == last {
+            break;
+        }
+        last = now;
+    }
+    last
+}
+
 /// SIGHUP, on systems that have signals.
 struct Hangup {
     #[cfg(unix)]
@@ -301,5 +324,26 @@ impl Hangup {
             return;
         }
         std::future::pending::<()>().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_file_is_read_when_its_writer_is_done() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = [folder.path().join("turnbuckle.toml")];
+        // An editor empties the file, and writes it a moment later.
+        fs::write(&files[0], "").expect("written");
+        let emptied = stamps(&files);
+        let writing = async {
+            tokio::time::sleep(SETTLED_FOR / 2).await;
+            fs::write(&files[0], "[servers]").expect("written");
+        };
+        let ((), last) = tokio::join!(biased; writing, settled(&files, emptied.clone()));
+        assert_ne!(last, emptied);
+        assert_eq!(last, stamps(&files));
     }
 }
