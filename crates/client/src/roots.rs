@@ -156,7 +156,7 @@ impl Roots {
         let gone = folders.into_iter().filter(|(_, path)| {
             let is_gone = std::fs::read_dir(path).is_err();
             if is_gone {
-                tracing::debug!(path = %path.display(), "a root is gone, or cannot be read");
+                tracing::debug!(path = %path.display(), "a root no longer exists or cannot be read");
             }
             is_gone
         });
@@ -278,7 +278,7 @@ fn only_places(mut roots: Vec<Root>) -> Vec<Root> {
         if !is_place {
             tracing::warn!(
                 uri = root.uri,
-                "this root is not sent to servers: it is not a `file://` URI of a path without `..`"
+                "this root is not sent to servers: its URI must be `file://` with a path without `..`"
             );
         }
         is_place

@@ -145,7 +145,9 @@ pub(crate) enum Unanswered {
     #[error("{0}")]
     Refused(Refusal),
     /// The application answers by hand, but the call was not made with `Connection::by_hand`.
-    #[error("it is answered by hand here, with `Connection::by_hand`")]
+    #[error(
+        "no handler is set for this request; call with `Connection::by_hand` and answer it yourself"
+    )]
     ByHand,
 }
 

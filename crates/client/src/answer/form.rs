@@ -20,7 +20,7 @@ pub(crate) fn check(schema: &ElicitSchema, answer: ElicitResult) -> Result<Elici
         Err(violations) => {
             let problems: Vec<_> = violations.iter().map(ToString::to_string).collect();
             Err(Refusal::failed(format!(
-                "the form was filled in wrong: {}",
+                "the answer does not match the form: {}",
                 problems.join("; ")
             )))
         }

@@ -222,7 +222,8 @@ impl Connection {
                 return Err(CallError::InputRequired {
                     server: link.server().clone(),
                     method: pending.call.method.as_str().into(),
-                    reason: "a visit that the server wants first was not made".to_owned(),
+                    reason: "each URL elicitation must be accepted before the call is sent again"
+                        .to_owned(),
                     asked: Box::new(InputRequiredResult::new(asks)),
                 });
             }
@@ -245,9 +246,10 @@ impl Connection {
 
     fn not_resumable<R>(&self, pending: &Pending<R>) -> CallError {
         let reason = if pending.is_portable() {
-            "it was paused by a server of 2026-07-28, and this one does not resume calls"
+            "it was paused in revision 2026-07-28, and the older revision of this connection cannot \
+             resume it"
         } else {
-            "it was made in a session, and goes on in that alone, for an hour at the most"
+            "it can only be resumed in the session in which it was made, within an hour"
         };
         CallError::NotResumable {
             server: self.link().server().clone(),

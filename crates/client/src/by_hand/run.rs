@@ -91,7 +91,9 @@ impl<R: Answerable> ClientCall<'_, R> {
     ) -> Result<Round<R>, CallError> {
         // tasks: only a tool call can become a task.
         let Some(connection) = self.connection else {
-            return Err(self.reader(subject).malformed("this cannot become a task"));
+            return Err(self
+                .reader(subject)
+                .malformed("the result is a task, but this method cannot become a task"));
         };
         if rounds >= self.link.profile().settings.max_rounds {
             task::give_up(connection, &ticket);

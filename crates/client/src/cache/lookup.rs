@@ -144,7 +144,7 @@ impl<'a> Lookup<'a> {
             server,
             method = &*self.request.method,
             %error,
-            "an older result serves"
+            "using an older cached result, because the server could not be asked"
         );
         Some(copy)
     }

@@ -33,7 +33,9 @@ impl<'a, R> ClientCall<'a, R> {
         };
         // tasks: only a tool call can become a task.
         let Some(connection) = self.connection else {
-            return Err(self.reader(subject).malformed("this cannot become a task"));
+            return Err(self
+                .reader(subject)
+                .malformed("the result is a task, but this method cannot become a task"));
         };
         let waiting = task::wait(connection, &tool, &begun, self.options.deadline);
         let raw = match (&self.options.late_progress, &mut self.options.progress) {
@@ -62,7 +64,7 @@ impl<'a, R> ClientCall<'a, R> {
             Body::Subject(subject) => self.begin_or_call(&subject, task).await,
             Body::Plain(_) => Err(self
                 .link
-                .not_offered(&self.method, "it cannot become a task")),
+                .not_offered(&self.method, "only tool calls can become tasks")),
         }
     }
 

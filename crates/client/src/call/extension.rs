@@ -66,7 +66,7 @@ impl Connection {
                 settings,
             }),
             Err(error) => {
-                let reason = format!("what it declares cannot be read: {error}");
+                let reason = format!("the settings that it declares cannot be read: {error}");
                 Err(self.link().not_offered(E::ID, &reason))
             }
         }

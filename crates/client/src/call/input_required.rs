@@ -30,7 +30,9 @@ pub(crate) async fn answer(
 ) -> Result<Retry, CallError> {
     let Some(requests) = &asked.input_requests else {
         if asked.request_state.is_none() {
-            return Err(reader.malformed("input is required, but nothing is asked"));
+            return Err(reader.malformed(
+                "the result requires input, but has neither `inputRequests` nor `requestState`",
+            ));
         }
         // mrtr: without input requests the call may simply be repeated. The server is probably busy, so
         // wait.

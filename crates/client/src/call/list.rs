@@ -339,10 +339,10 @@ pub(crate) async fn learn_promises(link: &Link, result: &RawValue, deadline: Opt
             }
             error.to_string()
         }
-        Err(_) => format!("the list was not read within {within:?}"),
+        Err(_) => format!("listing took longer than {within:?}"),
     };
     link.tools.note_failed();
-    let problem = format!("the tools cannot be listed, so that results are not checked: {problem}");
+    let problem = format!("cannot list the tools, so their results are not checked: {problem}");
     let warning = ReadWarning::new("tools/list", "", problem, serde_json::Value::Null);
     link.warnings.add(link.server(), vec![warning]);
 }
@@ -381,7 +381,7 @@ impl<T: Listed> Pages<'_, T> {
                     self.link.warnings.add(self.link.server(), vec![warning]);
                     return Ok(Some(self.last(entries)));
                 }
-                return Err(self.endless("a cursor came twice"));
+                return Err(self.endless("the same cursor came twice"));
             }
             self.next = Next::After(cursor);
             return Ok(Some(entries));

@@ -29,9 +29,8 @@ impl<R> Parsed<R> {
     pub(crate) fn done(self, reader: &AnswerReader<'_>) -> Result<R, CallError> {
         match self {
             Self::Done(result) => Ok(result),
-            Self::Asked(_) | Self::Task(_) => {
-                Err(reader.malformed("nothing can be asked or put off here"))
-            }
+            Self::Asked(_) | Self::Task(_) => Err(reader
+                .malformed("this method must not be answered with a request for input or a task")),
         }
     }
 }
@@ -57,7 +56,7 @@ impl AnswerReader<'_> {
         match serde_json::from_str::<Outcome<R>>(raw.get()) {
             Ok(Outcome::Complete(result)) => Ok(Parsed::Done(result)),
             Ok(Outcome::InputRequired(asked)) => Ok(Parsed::Asked(asked)),
-            Ok(_) => Err(self.malformed("its type is not known here")),
+            Ok(_) => Err(self.malformed("its `resultType` is unknown")),
             // A question must be readable as a whole; of a result, the readable parts are returned.
             Err(error) => self
                 .mend::<Complete<R>>(raw, error)

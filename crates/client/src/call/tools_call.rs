@@ -125,10 +125,10 @@ fn read(reader: &AnswerReader<'_>, raw: &RawValue) -> Result<Parsed<ToolOutput>,
             return Ok(Parsed::Asked(asked));
         }
         CallToolOutcome::InputRequired(_) => {
-            return Err(reader.malformed("a session is asked by requests"));
+            return Err(reader.malformed("`input_required` is not a result of this revision"));
         }
         CallToolOutcome::Task(task) => return Ok(Parsed::Task(task)),
-        _ => return Err(reader.malformed("its type is not known here")),
+        _ => return Err(reader.malformed("its `resultType` is unknown")),
     };
     let check = reader.link.profile().settings.output;
     let broken = match check {

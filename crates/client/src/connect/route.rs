@@ -126,7 +126,7 @@ impl Route {
     ) -> Result<(), DialError> {
         #[cfg(feature = "http")]
         if matches!(self, Self::Http { .. }) {
-            let none = "it has no stream of events either";
+            let none = "the server has no HTTP+SSE event stream either";
             return if Box::pin(HttpRoute::reopen(opened)).await {
                 Ok(())
             } else {

@@ -198,7 +198,7 @@ impl RunningSearch<'_> {
             }
             Err(error) => {
                 let server = &*self.server;
-                tracing::debug!(server, %error, "could not be started a second time");
+                tracing::debug!(server, %error, "could not start the server a second time");
                 false
             }
         }
@@ -233,7 +233,7 @@ impl RunningSearch<'_> {
             // The server could be started the first time, so the result of that attempt is more
             // informative.
             Err(error) => {
-                tracing::debug!(server = &**server, %error, "could not be started again");
+                tracing::debug!(server = &**server, %error, "could not start the server again");
                 Event::Closed
             }
         }

@@ -197,7 +197,7 @@ struct Once {
 
 impl Dial for Once {
     fn dial(&mut self) -> BoxFuture<'_, Result<Pipe, DialError>> {
-        let again = "the streams given can be used once, and the server has to be started again";
+        let again = "a new connection is needed, but these streams can only be used once";
         let pipe = self
             .pipe
             .take()

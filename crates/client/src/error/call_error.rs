@@ -209,7 +209,7 @@ pub enum CallError {
         source: serde_json::Error,
     },
     /// Too many calls are waiting on this connection. Nothing was sent. Let some finish first.
-    #[error("{limit} calls wait for server `{server}` already; let some finish first")]
+    #[error("{limit} calls to server `{server}` are already waiting; let some finish first")]
     Busy {
         /// The server.
         server: Arc<str>,
@@ -289,7 +289,7 @@ pub enum CallError {
     /// The server requires other credentials. Authorize with `HttpTarget::authorize` or a header, and
     /// call again.
     #[error(
-        "server `{server}` refused `{method}` with HTTP status {status}: it wants authorization{}{}",
+        "server `{server}` refused `{method}` with HTTP status {status}: it requires authorization{}{}",
         in_brackets(challenge.as_deref()),
         after_colon(text)
     )]
@@ -307,7 +307,7 @@ pub enum CallError {
     },
     /// A list does not end: a cursor came twice, or the list has more than 10,000 pages or a million
     /// entries. Read long lists as a [stream](crate::List::stream).
-    #[error("server `{server}` does not end its list for `{method}`: {reason}")]
+    #[error("server `{server}` answered `{method}` with a list that does not end: {reason}")]
     EndlessList {
         /// The server.
         server: Arc<str>,

@@ -49,7 +49,7 @@ pub enum ConnectError {
     /// The server requires other credentials. Set a header, or an OAuth hook with
     /// `HttpTarget::authorize`.
     #[error(
-        "server `{server}` refused the connection with HTTP status {status}: it wants authorization{}{}",
+        "server `{server}` refused the connection with HTTP status {status}: it requires authorization{}{}",
         in_brackets(challenge.as_deref()),
         after_colon(text)
     )]
@@ -99,7 +99,7 @@ pub enum ConnectError {
     },
     /// The server supports none of the allowed revisions. Allow more revisions than
     /// [`Client::only`](crate::Client::only) does, or update the server or this client.
-    #[error("server `{server}` speaks no revision allowed here")]
+    #[error("server `{server}` supports none of the allowed revisions")]
     Unsupported {
         /// The server.
         server: Arc<str>,

@@ -142,7 +142,7 @@ impl Http {
             Some(answered) => Ok(answered),
             None if self.uses_http_sse() => Ok(Answered::Later),
             None if body.is_empty() => {
-                let problem = format!("status {status} came without an answer");
+                let problem = format!("the response with status {status} is empty");
                 Err(Fault::Malformed(problem).into())
             }
             None => {
@@ -365,7 +365,7 @@ impl fmt::Display for BodyKind {
         }
         match text(&self.media_type) {
             Some(media_type) => write!(f, "`{media_type}`"),
-            None => f.write_str("of no known type"),
+            None => f.write_str("of unknown type"),
         }
     }
 }

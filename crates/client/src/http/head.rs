@@ -113,7 +113,7 @@ fn add_params(
     let listed = http.tools.callable(tool).map_err(|excluded| {
         let ExcludedTool { name, reason } = excluded;
         unsendable(&format!(
-            "tool `{name}` is not used, because its definition is wrong: {reason}"
+            "tool `{name}` cannot be called, because its definition is invalid: {reason}"
         ))
     })?;
     let notes = listed.as_ref().and_then(|listed| listed.http.as_ref());
@@ -141,7 +141,7 @@ fn add_params(
 
 fn value(name: &HeaderName, text: &str) -> Result<HeaderValue, Fault> {
     HeaderValue::try_from(text)
-        .map_err(|_| unsendable(&format!("header `{name}` cannot carry {text:?}")))
+        .map_err(|_| unsendable(&format!("header `{name}` cannot have the value {text:?}")))
 }
 
 fn unsendable(reason: &(impl ToString + ?Sized)) -> Fault {

@@ -141,11 +141,14 @@ impl Http {
                 }
                 Some(Err(fault)) => {
                     let error = fault.into_error(server.clone(), "notifications/initialized");
-                    tracing::warn!(%error, "the handshake did not end as it should");
+                    tracing::warn!(%error, "could not complete the handshake");
                     break;
                 }
                 None if attempt < INITIALIZED_ATTEMPTS => {}
-                None => tracing::warn!(server = &**server, "did not take the end of the handshake"),
+                None => tracing::warn!(
+                    server = &**server,
+                    "the server did not accept `notifications/initialized` in time"
+                ),
             }
         }
         self.withdraw_questions();

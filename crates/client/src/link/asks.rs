@@ -60,7 +60,7 @@ impl Link {
         if requests.len() > MAX_OPEN_ASKS {
             let count = requests.len();
             return Err(format!(
-                "{count} things are asked at once, and no more than {MAX_OPEN_ASKS} are answered"
+                "it sent {count} input requests at once; the limit is {MAX_OPEN_ASKS}"
             ));
         }
         self.count_asks(requests)?;

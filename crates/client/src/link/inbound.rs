@@ -344,14 +344,14 @@ impl Receive for Inbound {
                     envelope::id_of_broken_answer(head).and_then(|id| self.complete(&id.as_ref()));
                 match filler {
                     Some(filler) => filler.fill(RequestOutcome::Oversized(limit)),
-                    None => self.ignore(head, "it is longer than the limit"),
+                    None => self.ignore(head, "the line is longer than the limit"),
                 }
             }
             // The server exited while it wrote. The call fails because the connection is lost, not
             // because of an invalid answer.
             LineFault::Unterminated { rest } if is_torn(rest) => {
                 self.link.ends.show(Direction::In, rest);
-                self.ignore(rest, "the connection ended inside it");
+                self.ignore(rest, "the connection ended in the middle of the line");
             }
             LineFault::Unterminated { rest } => self.receive(rest),
             fault => {

@@ -49,7 +49,7 @@ pub(super) fn initialize_again(link: &Link) -> BoxFuture<'_, Result<(), CallErro
             None => format!("no answer within {within:?}"),
             Some(answer) => match lenient::read::<Initialized>("initialize", answer?.get()) {
                 Ok((it, _)) if it.protocol_version == version.as_str() => return Ok(()),
-                Ok((it, _)) => format!("the server speaks `{}` now", it.protocol_version),
+                Ok((it, _)) => format!("the server now speaks revision `{}`", it.protocol_version),
                 Err(error) => error.to_string(),
             },
         };

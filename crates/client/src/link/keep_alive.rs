@@ -73,7 +73,7 @@ impl Link {
             http.note_down();
             let session = http.sessions.current();
             if session.can_expire() {
-                let reason = "the server did not answer any more, and a new session is opened";
+                let reason = "the server stopped answering pings, so a new session is opened";
                 self.session_lost(http, &session, reason).await;
             }
             return;

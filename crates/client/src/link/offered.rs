@@ -25,7 +25,7 @@ impl Link {
         if let Some(id) = method::extension(method, revision)
             && capabilities.extension(id).is_none()
         {
-            return Err(self.not_offered(method, &format!("it does not know extension `{id}`")));
+            return Err(self.not_offered(method, &format!("it does not declare extension `{id}`")));
         }
         match missing(method, capabilities) {
             Some(name) => {

@@ -127,7 +127,7 @@ impl OwnTasks {
     ) {
         while self.waiting.try_join_next().is_some() {}
         if self.waiting.len() >= MAX_WAITING {
-            let message = format!("{MAX_WAITING} requests about tasks wait already");
+            let message = format!("{MAX_WAITING} requests about tasks are already waiting");
             return self.table.refuse(&id, &ErrorObject::internal(message));
         }
         self.waiting.spawn(work(id));
@@ -249,7 +249,7 @@ impl TaskTable {
         let found = self.store.get(&query.key(), wall_clock::now()).await;
         found
             .map_err(|error| failed(&error))?
-            .ok_or_else(|| ErrorObject::invalid_params("there is no such task, or it is over"))
+            .ok_or_else(|| ErrorObject::invalid_params("the task is unknown or has expired"))
     }
 
     async fn list(&self, query: &TaskQuery) -> Result<LegacyListTasksResult, ErrorObject> {
@@ -275,8 +275,8 @@ impl TaskTable {
                 }
                 Ok(record.task.summary().into())
             }
-            Changed::Over(_) => Err(ErrorObject::invalid_params("the task has ended already")),
-            Changed::Unknown => Err(ErrorObject::invalid_params("there is no such task")),
+            Changed::Over(_) => Err(ErrorObject::invalid_params("the task has already ended")),
+            Changed::Unknown => Err(ErrorObject::invalid_params("the task is unknown")),
         }
     }
 

@@ -200,7 +200,9 @@ impl Link {
     /// Ends the connection if it has not ended for a known reason.
     pub(super) fn abandon(&self) {
         if !self.lifecycle.is_ended() {
-            self.end(Ending::failed("its connection was abandoned".to_owned()));
+            self.end(Ending::failed(
+                "the client stopped serving the connection".to_owned(),
+            ));
         }
     }
 

@@ -48,7 +48,7 @@ impl OpenRequest<'_> {
                     Ok(Answered::Later) => is_over = true,
                     Ok(Answered::Landed) if self.slot.is_settled() => is_over = true,
                     Ok(Answered::Landed) => {
-                        let problem = "a message came that answers something else";
+                        let problem = "the response answers a different request";
                         return Poll::Ready(Err(Fault::Malformed(problem.to_owned())));
                     }
                     Ok(Answered::Error(error)) => {
@@ -106,7 +106,8 @@ impl Link {
                 Err(AttemptError::SessionOver(_)) => {
                     Box::pin(self.reopen_session(http, &session)).await?;
                     if is_last(post) {
-                        let reason = "a new one is open: call again if it may run twice";
+                        let reason =
+                            "a new session is open; repeat the call only if it may run twice";
                         return Err(Fault::SessionExpired(reason.to_owned()));
                     }
                 }
@@ -131,7 +132,7 @@ impl Link {
     async fn reopen_in_turn(&self, http: &Http, turn: &mut Reopenings) -> Result<(), Fault> {
         let server = &**self.server();
         let wait = turn.next_wait(self.pending.now());
-        tracing::debug!(server, ?wait, "the session is over, opening another");
+        tracing::debug!(server, ?wait, "the session ended, opening a new one");
         // Opening another session may take long, and a user should not answer in vain meanwhile.
         http.withdraw_questions();
         if !wait.is_zero() {
@@ -140,7 +141,7 @@ impl Link {
         turn.note(self.pending.now());
         if let Err(error) = initialize_again(self).await {
             return Err(Fault::SessionExpired(format!(
-                "no other could be opened ({error}); connect again"
+                "a new session could not be opened ({error}); connect again"
             )));
         }
         http.end_handshake().await;
@@ -160,7 +161,7 @@ impl Link {
         self.pending.end_session(reason);
         if let Err(fault) = self.reopen_in_turn(http, &mut turn).await {
             let error = fault.into_error(self.server().clone(), "initialize");
-            tracing::warn!(%error, "the session is over, and no other could be opened");
+            tracing::warn!(%error, "the session ended, and a new one could not be opened");
             self.desired.doubt();
         }
     }

@@ -211,7 +211,7 @@ impl OpenRequest<'_> {
             return Some(reason.to_string());
         }
         let is_late = self.slot.is_overdue();
-        is_late.then(|| "the client's time for an answer is over".to_owned())
+        is_late.then(|| "the client's deadline for the answer has passed".to_owned())
     }
 
     /// Sends the request and waits for the result.
@@ -299,7 +299,7 @@ impl OpenRequest<'_> {
             RequestOutcome::SessionOver(reason) => Err(CallError::SessionExpired {
                 server,
                 method: method.into(),
-                reason: format!("{reason}: call again if it may run twice"),
+                reason: format!("{reason}; repeat the call only if it may run twice"),
             }),
             RequestOutcome::Closed => Err(self.link.closed(method)),
             RequestOutcome::Overdue(overdue) => Err(CallError::Deadline {

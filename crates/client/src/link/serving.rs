@@ -211,7 +211,7 @@ async fn answer(link: Arc<Link>, asked: InputRequest, tag: Option<u64>, question
             question.answer(Ok(&answer));
         }
         Err(unanswered) => {
-            tracing::debug!(server = &**link.server(), method, reason = %unanswered, "did not answer");
+            tracing::debug!(server = &**link.server(), method, reason = %unanswered, "request not answered");
             question.answer(Err(&unanswered.to_error()));
         }
     }
@@ -275,8 +275,7 @@ fn read(
     // Parsed from the text, because serde cannot read types that a member distinguishes from `Members`.
     fn parse<T: DeserializeOwned>(method: &str, params: &Members<'_>) -> Result<T, ErrorObject> {
         serde_json::from_str(params.to_raw().get()).map_err(|error| {
-            let text =
-                format!("the parameters of `{method}` do not have the form that it asks for");
+            let text = format!("the parameters of `{method}` are invalid");
             ErrorObject::invalid_params(text).with_data(problem_in_message(&error))
         })
     }

@@ -76,7 +76,7 @@ impl Wire {
     /// limit on their number is exceeded, nothing more is read from the server.
     pub(super) fn push(&self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) {
         if let Err(error) = self.outbox.push_with(write) {
-            tracing::debug!(%error, "a message could not be written, and was not sent");
+            tracing::debug!(%error, "could not write a message, so it was not sent");
         }
     }
 

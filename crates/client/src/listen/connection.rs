@@ -48,7 +48,9 @@ impl Connection {
     pub async fn listen(&self, listen: impl Into<Listen>) -> Result<ChangeStream, CallError> {
         let wanted = listen.into().filter().clone();
         if wanted.is_empty() {
-            let source = serde::ser::Error::custom("nothing to listen to was named");
+            let source = serde::ser::Error::custom(
+                "the filter is empty; name at least one list or resource",
+            );
             return Err(CallError::unwritable(METHOD, source));
         }
         if self.link().revision().is_modern() {
@@ -83,7 +85,7 @@ impl Connection {
         let link = self.shared_link();
         let capabilities = self.server().capabilities();
         if link.desired.is_silent() {
-            let reason = "it has no stream to tell of changes by";
+            let reason = "it has no stream of notifications";
             return Err(link.not_offered(METHOD, reason));
         }
         let mut granted = offered(&wanted, capabilities);

@@ -80,7 +80,7 @@ async fn send(link: &Link, session: SessionNumber, request: SessionRequest) -> O
             None
         }
         (SessionRequest::SetLevel(level), Err(error)) if is_final(&error) => {
-            tracing::debug!(server = &**link.server(), %error, "the level of its log was not set");
+            tracing::debug!(server = &**link.server(), %error, "could not set the server's log level");
             desired.level_done(session, *level);
             None
         }

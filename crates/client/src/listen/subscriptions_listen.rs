@@ -104,11 +104,11 @@ impl Subscription<'_> {
                 return error;
             }
             First::Left(Ok(_)) if self.queue.subscription_state() == SubscriptionState::Asked => {
-                return self.lost("it was ended before it was acknowledged");
+                return self.lost("the subscription ended before it was acknowledged");
             }
             First::Left(Ok(_)) | First::Right(Ok(SubscriptionState::Dismissed)) => {
                 self.opened();
-                return self.lost("the server has ended it");
+                return self.lost("the server ended the subscription");
             }
             First::Right(Ok(_)) => self.opened(),
             First::Right(Err(_)) => {
@@ -121,7 +121,7 @@ impl Subscription<'_> {
             .until(|state| state == SubscriptionState::Dismissed);
         match race(answer, dismissed).await {
             First::Left(Err(error)) => error,
-            First::Left(Ok(_)) | First::Right(_) => self.lost("the server has ended it"),
+            First::Left(Ok(_)) | First::Right(_) => self.lost("the server ended the subscription"),
         }
     }
 

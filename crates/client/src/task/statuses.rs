@@ -21,7 +21,7 @@ use crate::{connection::Connection, error::CallError};
 ///
 /// # Cancel safety
 /// Dropping the stream does not affect the task.
-#[must_use = "nothing is looked at before it is polled"]
+#[must_use = "no status is requested before it is polled"]
 pub struct TaskStatuses {
     next: Option<BoxFuture<'static, (StatusWatch, Result<Task, CallError>)>>,
 }

@@ -53,7 +53,7 @@ impl OutputSchema {
         let compiled = self.compiled.get_or_init(|| {
             Schema::compile(&self.schema)
                 .inspect_err(|error| {
-                    tracing::debug!(tool, %error, "its output cannot be checked");
+                    tracing::debug!(tool, %error, "cannot use the output schema; results are not checked");
                 })
                 .ok()
         });

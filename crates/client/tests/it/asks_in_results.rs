@@ -151,7 +151,7 @@ async fn a_server_that_asks_too_many_questions_gets_no_answer() {
         }
     );
     assert!(
-        error.to_string().contains("65 things are asked at once"),
+        error.to_string().contains("65 input requests at once"),
         "{error}"
     );
     drop(connection);

@@ -572,7 +572,7 @@ async fn a_cancellation_says_why() {
             .expect(json!({"method": "notifications/cancelled"}))
             .await;
         let reason = told["params"]["reason"].as_str().unwrap();
-        assert!(reason.contains("time"), "{reason}");
+        assert!(reason.contains("deadline"), "{reason}");
     };
     let (called, ()) = tokio::join!(call.into_future(), session);
     assert!(

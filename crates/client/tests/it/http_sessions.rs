@@ -370,7 +370,10 @@ async fn an_expired_session_ends_what_may_not_run_twice_and_the_next_call_works(
         matches!(error, CallError::SessionExpired { .. }),
         "{error:?}"
     );
-    assert!(error.to_string().contains("a new one is open"), "{error}");
+    assert!(
+        error.to_string().contains("a new session is open"),
+        "{error}"
+    );
     assert_eq!(site.count("POST tools/call"), 1);
     assert_eq!(server.call("unsafe", ()).await.unwrap().text(), "hello");
 }

@@ -201,7 +201,7 @@ async fn an_answer_that_finds_its_session_gone_ends_the_call_and_opens_another()
         "{error:?}"
     );
     assert!(
-        error.to_string().contains("did not take the answer"),
+        error.to_string().contains("did not accept the answer"),
         "{error}"
     );
     site.wait_for("POST notifications/initialized", 2).await;

@@ -124,7 +124,7 @@ async fn a_cursor_that_comes_twice_is_an_error() {
     let error = listed.unwrap_err();
     assert!(matches!(error, CallError::EndlessList { .. }), "{error:?}");
     assert!(
-        error.to_string().ends_with("a cursor came twice"),
+        error.to_string().ends_with("the same cursor came twice"),
         "{error}"
     );
 }

@@ -89,7 +89,7 @@ async fn a_listener_that_panics_ends_the_connection_and_every_call_on_it() {
             .say(json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
             .await;
     });
-    assert!(result.unwrap_err().to_string().contains("abandoned"));
+    assert!(result.unwrap_err().to_string().contains("stopped serving"));
 }
 
 #[tokio::test(start_paused = true)]

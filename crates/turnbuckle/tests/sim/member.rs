@@ -390,7 +390,7 @@ impl Member {
 /// Whether a call failed because the session between a gateway and a server had ended.
 fn is_session_over(error: &CallError) -> bool {
     let said = error.rejection().map(|error| error.message.as_str());
-    said.is_some_and(|said| said.contains("call again if it may run twice"))
+    said.is_some_and(|said| said.contains("repeat the call only if it may run twice"))
 }
 
 /// The kind of an error, without ids, which differ from run to run.

@@ -145,18 +145,18 @@ async fn tell(link: Arc<Link>, http: Arc<Http>, message: Bytes) {
         Some(Ok(())) => return,
         // transports: a 404 means that the session has expired.
         Some(Err(Fault::Status { status: 404, .. })) if is_answer && session.can_expire() => {
-            let reason = "the server did not take the answer to what it asked";
+            let reason = "the server did not accept the answer to its own request";
             return link.session_lost(&http, &session, reason).await;
         }
         Some(Err(fault)) => fault
             .into_error(link.server().clone(), what.as_deref().unwrap_or("response"))
             .to_string(),
-        None => format!("it was not accepted within {TELL_TIMEOUT:?}"),
+        None => format!("the server did not accept it within {TELL_TIMEOUT:?}"),
     };
     tracing::warn!(
         server = &**link.server(),
         problem,
-        "an answer or a notification was not taken"
+        "could not deliver a response or a notification"
     );
 }
 

@@ -25,7 +25,7 @@ pub(super) async fn find_stream(http: &Http) -> Result<Events, Fault> {
         }
         Some(Err(fault)) => Err(fault),
         None => Err(Fault::Malformed(
-            "its stream of events does not say where messages go".to_owned(),
+            "its event stream did not name an endpoint for messages in time".to_owned(),
         )),
     }
 }
@@ -38,7 +38,7 @@ async fn find_endpoint(http: &Http) -> Result<(Address, Events), Fault> {
     if !reply.is_events() {
         return Err(Fault::Status {
             status: reply.status().as_u16(),
-            text: "no stream of events".to_owned(),
+            text: "the response is not an event stream".to_owned(),
             retry_after: None,
         });
     }
@@ -52,12 +52,16 @@ async fn find_endpoint(http: &Http) -> Result<(Address, Events), Fault> {
             // Messages carry credentials, which must only be sent to this server.
             Ok(endpoint) if endpoint.is_same_origin(&http.address) => Ok((endpoint, events)),
             Ok(endpoint) => Err(Fault::Malformed(format!(
-                "its endpoint {endpoint} is of another origin"
+                "its endpoint {endpoint} has another origin than its URL"
             ))),
-            Err(error) => Err(Fault::Malformed(format!("its endpoint: {error}"))),
+            Err(error) => Err(Fault::Malformed(format!(
+                "its endpoint is invalid: {error}"
+            ))),
         };
     }
-    Err(Fault::Lost("its stream of events ended at once".into()))
+    Err(Fault::Lost(
+        "its event stream ended before it named an endpoint for messages".into(),
+    ))
 }
 
 /// Reads the stream for as long as the connection is open. The session ends with it.
@@ -70,8 +74,8 @@ pub(super) async fn pump(link: Arc<Link>, http: Arc<Http>, mut events: Events) {
                     http.room().await;
                 }
                 Ok(Some(_)) => {}
-                Ok(None) => return "its stream of events ended".to_owned(),
-                Err(error) => return format!("its stream of events broke: {error}"),
+                Ok(None) => return "its event stream ended".to_owned(),
+                Err(error) => return format!("its event stream broke: {error}"),
             }
         }
     };

@@ -86,7 +86,7 @@ async fn open_events(opened: &Opened) -> bool {
         }
         Err(fault) => {
             let error = fault.into_error(link.server().clone(), "GET");
-            tracing::debug!(server = &**link.server(), %error, "has no stream of events");
+            tracing::debug!(server = &**link.server(), %error, "the server has no HTTP+SSE event stream");
             false
         }
     }

@@ -96,18 +96,18 @@ async fn follow(
                 }
             }
             Ok(reply) if can_come_back(reply.status(), has_gap) => {
-                tracing::debug!(status = %reply.status(), "no stream for now");
+                tracing::debug!(status = %reply.status(), "could not open the stream of notifications");
                 position.wait_at_least(reply.retry_after());
             }
             Ok(reply) => return leave(link, http, session, reply.status(), has_gap).await,
-            Err(error) => tracing::debug!(%error, "no stream for now"),
+            Err(error) => tracing::debug!(%error, "could not open the stream of notifications"),
         }
         if !position.has_failed() {
             tracing::warn!(
                 server = &**link.server(),
-                "gave up its stream of notifications"
+                "gave up opening the stream of notifications"
             );
-            link.stream_gone("the stream by which the server tells of changes broke for good");
+            link.stream_gone("the stream of notifications broke and could not be opened again");
             return;
         }
         tokio::time::sleep(position.wait()).await;
@@ -125,15 +125,15 @@ fn can_come_back(status: StatusCode, had_stream: bool) -> bool {
 /// Handles a server without a stream. transports: 405 means that it has no stream. A 404 may mean the
 /// same, or that the session has expired; if there was a stream before, the session has expired.
 async fn leave(link: &Link, http: &Http, session: &Session, status: StatusCode, had_stream: bool) {
-    tracing::debug!(server = &**link.server(), %status, "has no stream of its own");
+    tracing::debug!(server = &**link.server(), %status, "the server has no stream of notifications");
     if !is_gone(status) || !session.can_expire() {
-        link.stream_gone("the server has no stream to tell of changes by");
+        link.stream_gone("the server has no stream of notifications");
     } else if !had_stream {
         // The next call will detect whether the session has expired, and then open a new one.
         link.desired.doubt();
     } else if let Err(fault) = Box::pin(link.reopen_session(http, session)).await {
         let error = fault.into_error(link.server().clone(), "initialize");
-        tracing::warn!(%error, "the session is over, and no other could be opened");
+        tracing::warn!(%error, "the session ended, and a new one could not be opened");
         link.desired.doubt();
     }
 }
