@@ -73,7 +73,7 @@ pub(crate) fn check(
     let answered = Answered::parse(text);
     // RFC 6749, 3.1: parameters must not be included more than once.
     if let Some(name) = answered.repeated {
-        let problem = Problem::Malformed(format!("`{name}` is there more than once"));
+        let problem = Problem::Malformed(format!("the parameter `{name}` appears more than once"));
         return Err(error(problem, request).rule("RFC 6749, 3.1"));
     }
     // Check the issuer first: not even the error of another issuer's response may be read.
@@ -88,15 +88,15 @@ pub(crate) fn check(
         let hint = match &*name {
             "access_denied" => "consent was not given; sign in again to be asked again",
             "invalid_scope" => {
-                "the authorization server does not give the scopes that the server wants"
+                "the authorization server does not grant the scopes that the server requires"
             }
             _ => "the authorization server's administrator can tell more",
         };
         return Err(error(problem, request).hint(hint));
     }
     answered.code.ok_or_else(|| {
-        let problem = Problem::Malformed("there is neither a code nor an error".to_owned());
-        error(problem, request).hint("paste the whole address that the browser ended at")
+        let problem = Problem::Malformed("the response has neither `code` nor `error`".to_owned());
+        error(problem, request).hint("paste the whole address of the page where the browser ended")
     })
 }
 
@@ -120,7 +120,8 @@ fn check_issuer(
         }
         None if naming == Naming::NotPromised => Ok(()),
         None => {
-            let reason = "`iss` is missing, although the authorization server promises it";
+            let reason =
+                "`iss` is missing, although the authorization server declares that it sends it";
             Err(error(Problem::Malformed(reason.to_owned()), request)
                 .rule(RULE)
                 .hint(HINT))
@@ -132,10 +133,10 @@ fn check_state(answered: &Answered, request: &AuthorizationRequest) -> Result<()
     if answered.state.as_ref() == Some(request.state()) {
         return Ok(());
     }
-    let reason = "`state` is not the one of this question";
+    let reason = "`state` differs from that of the authorization request";
     Err(error(Problem::Malformed(reason.to_owned()), request)
         .rule("authorization, \"state\"")
-        .hint("answer the newest question, or sign in again"))
+        .hint("use the address of the newest sign-in, or sign in again"))
 }
 
 fn error(problem: Problem, request: &AuthorizationRequest) -> AuthError {

@@ -44,7 +44,7 @@ pub(crate) async fn discover(
     known: Option<&str>,
 ) -> Result<Discovered, AuthError> {
     let Some(resource) = resource(fetcher, server, wanted).await? else {
-        tracing::debug!(server = %server, "publishes no metadata; trying the way of 2025-03-26");
+        tracing::debug!(server = %server, "no metadata; falling back to revision 2025-03-26");
         return legacy(fetcher, server).await;
     };
     let issuer = choose(&resource, server, known)?;
@@ -107,7 +107,7 @@ fn checked(
     Err(AuthError::new(Step::ResourceMetadata, problem)
         .at(place)
         .rule("RFC 9728, 3.3")
-        .hint("connect to the server by the address that its metadata names, if you trust that"))
+        .hint("connect to the address in the server's metadata, if you trust it"))
 }
 
 fn choose(
@@ -163,7 +163,9 @@ pub(crate) async fn of_issuer(
         }
     }
     let count = places.len();
-    let problem = Problem::Missing(format!("there is no document at any of the {count} places"));
+    let problem = Problem::Missing(format!(
+        "no metadata was found at any of the {count} possible URLs"
+    ));
     Err(AuthError::new(STEP, problem)
         .at(&address)
         .rule("authorization-server-discovery, \"Authorization Server Metadata Discovery\"")
@@ -179,7 +181,7 @@ fn wrong_issuer(expected: &str, found: &str, place: &Address) -> AuthError {
     AuthError::new(Step::ServerMetadata, problem)
         .at(place)
         .rule("RFC 8414, 3.3")
-        .hint("the document is not used; both names have to be equal, to the last slash")
+        .hint("the metadata is not used; both issuers must be equal, to the last slash")
 }
 
 /// A7: a document at the root, or otherwise the default endpoints.
@@ -247,6 +249,6 @@ fn no_url(
     at: &Address,
     error: turnbuckle_transport::http::client::AddressError,
 ) -> AuthError {
-    let problem = Problem::Malformed("no place for metadata can be made of the URL".to_owned());
+    let problem = Problem::Malformed("no metadata URL can be built from this URL".to_owned());
     AuthError::new(step, problem).at(at).caused_by(error)
 }

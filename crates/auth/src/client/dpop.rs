@@ -111,7 +111,7 @@ impl ProofKey {
 }
 
 fn unusable(error: crate::jose::KeyError) -> AuthError {
-    let problem = Problem::Local("no proof of possession could be made".to_owned());
+    let problem = Problem::Local("could not create a DPoP proof".to_owned());
     AuthError::new(Step::Token, problem).caused_by(error)
 }
 

@@ -232,14 +232,14 @@ impl fmt::Display for Step {
             Self::ResourceMetadata => "finding the protected resource's metadata",
             Self::ServerMetadata => "finding the authorization server's metadata",
             Self::Registration => "registering the client",
-            Self::Authorization => "asking for authorization",
+            Self::Authorization => "requesting authorization",
             Self::AuthorizationResponse => "checking the authorization response",
             Self::Token => "fetching a token",
             Self::Refresh => "renewing the token",
             Self::Exchange => "exchanging the identity assertion",
             Self::Use => "using the token",
-            Self::Revocation => "giving the token back",
-            Self::Store => "keeping the tokens",
+            Self::Revocation => "revoking the token",
+            Self::Store => "storing the tokens",
         })
     }
 }
@@ -275,7 +275,7 @@ impl fmt::Display for Problem {
                 what,
                 expected,
                 found,
-            } => write!(f, "{what} has to be `{expected}` and is `{found}`"),
+            } => write!(f, "{what} must be `{expected}`, but is `{found}`"),
             Self::StillRefused => {
                 f.write_str("the server refuses a token that was just fetched for it")
             }

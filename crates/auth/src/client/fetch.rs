@@ -119,12 +119,12 @@ impl Fetcher {
                 // Many web servers answer every path with an HTML page.
                 Err(_) if !is_json(&answer.headers) => Ok(Found::Nothing(StatusCode::NOT_FOUND)),
                 Err(error) => {
-                    let problem = Problem::Malformed(format!("the document is not right: {error}"));
+                    let problem = Problem::Malformed(format!("the document is invalid: {error}"));
                     Err(AuthError::new(step, problem).at(&at))
                 }
             };
         }
-        let problem = Problem::Malformed(format!("it redirects more than {MAX_REDIRECTS} times"));
+        let problem = Problem::Malformed(format!("it redirected more than {MAX_REDIRECTS} times"));
         Err(AuthError::new(step, problem).at(address))
     }
 
@@ -191,8 +191,9 @@ impl Fetcher {
             .await?;
         if answer.status.is_redirection() {
             let to = redirected(step, address, &answer)?;
-            let problem =
-                Problem::Malformed(format!("it redirects to {to}, which is not followed"));
+            let problem = Problem::Malformed(format!(
+                "it redirects to {to}, but this request follows no redirects"
+            ));
             return Err(AuthError::new(step, problem)
                 .at(address)
                 .rule("OAuth 2.1, 7.12.2")
@@ -214,7 +215,7 @@ impl Fetcher {
         let agent = self
             .agent(address)
             .map_err(|error| failed(step, address, error))?;
-        tracing::debug!(%method, url = %address, "asking for authorization: {step}");
+        tracing::debug!(%method, url = %address, "sending a request for authorization: {step}");
         self.onlooker.tell(step, address, None);
         let whole = async { read(agent.send(method, address, headers, body).await?).await };
         match tokio::time::timeout(REQUEST_TIMEOUT, whole).await {
@@ -225,7 +226,7 @@ impl Fetcher {
             Ok(Err(error)) => Err(failed(step, address, error)),
             Err(_) => Err(AuthError::new(step, Problem::Unreachable)
                 .at(address)
-                .hint(format!("it had {REQUEST_TIMEOUT:?}; try again"))),
+                .hint(format!("the limit is {REQUEST_TIMEOUT:?}; try again"))),
         }
     }
 
@@ -289,7 +290,7 @@ fn redirected(step: Step, at: &Address, answer: &Answer) -> Result<Address, Auth
     let location = location.and_then(|location| location.to_str().ok());
     let to = location.and_then(|location| at.join(location).ok());
     to.ok_or_else(|| {
-        let problem = Problem::Malformed("it redirects nowhere".to_owned());
+        let problem = Problem::Malformed("its redirect has no valid `Location`".to_owned());
         AuthError::new(step, problem).at(at)
     })
 }
@@ -303,7 +304,7 @@ fn failed(step: Step, address: &Address, error: HttpError) -> AuthError {
             .hint("allow private networks if the server and this machine are in the same one");
     }
     let hint = match &error {
-        HttpError::TooLarge { .. } => Some("a document of this size is not read"),
+        HttpError::TooLarge { .. } => Some("the document is too large"),
         _ => None,
     };
     let failed = AuthError::new(step, Problem::Unreachable)

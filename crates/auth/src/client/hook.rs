@@ -123,7 +123,7 @@ async fn unauthorized(
 fn still_refused(refusal: &Challenge<'_>) -> AuthError {
     AuthError::new(Step::Use, Problem::StillRefused)
         .at(refusal.address)
-        .hint("the server and its authorization server do not agree; its operator can tell")
+        .hint("the server does not accept tokens of its own authorization server; ask its operator")
 }
 
 /// 403: the token does not have the required scopes.
@@ -150,7 +150,7 @@ async fn forbidden(
         let problem = Problem::Refused {
             status: refusal.status.as_u16(),
             error,
-            description: Some(format!("needs `{scopes}`")),
+            description: Some(format!("requires `{scopes}`")),
         };
         AuthError::new(Step::Use, problem).at(refusal.address)
     };

@@ -169,11 +169,11 @@ impl ClientIdentity {
             let methods = server.token_endpoint_auth_methods_supported.as_deref();
             let methods = methods.unwrap_or_default().join(", ");
             let problem = Problem::Unsupported(format!(
-                "clients prove who they are by {methods}, and not with a secret"
+                "the authorization server accepts client authentication by {methods}, not by a secret"
             ));
             AuthError::new(Step::Token, problem)
                 .rule("RFC 8414, `token_endpoint_auth_methods_supported`")
-                .hint("give the client a key in place of the secret")
+                .hint("configure a key instead of the secret")
         })
     }
 
@@ -183,7 +183,8 @@ impl ClientIdentity {
         let joined = format!("{}:{}", encode(&self.client_id), encode(secret.expose()));
         let mut value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(joined)))
             .map_err(|error| {
-                let problem = Problem::Local("the client's secret cannot be sent".to_owned());
+                let problem =
+                    Problem::Local("the client's secret cannot be sent in a header".to_owned());
                 AuthError::new(Step::Token, problem).caused_by(error)
             })?;
         value.set_sensitive(true);

@@ -134,7 +134,7 @@ impl Engine {
 
     fn log(&self, key: &StoreKey, error: Option<BoxError>) {
         if let Some(error) = error {
-            tracing::warn!(server = %self.server, %key, %error, "the store of tokens failed");
+            tracing::warn!(server = %self.server, %key, %error, "the token store failed");
         }
     }
 }

@@ -49,7 +49,7 @@ impl Engine {
             Some(got) => got,
             None if cause == Cause::Expired && matches!(self.settings.grant, Grant::Code) => {
                 // Do not ask the user ahead of time: the server's requirements may change until then.
-                let reason = "there is nothing to renew the tokens with";
+                let reason = "the tokens cannot be renewed without a refresh token";
                 let problem = Problem::Missing(reason.to_owned());
                 return Err(AuthError::new(Step::Refresh, problem).at(&self.server));
             }

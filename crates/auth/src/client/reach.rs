@@ -26,11 +26,11 @@ impl Reach {
         if address.is_https() || self.plain || address.is_loopback() {
             return Ok(());
         }
-        let reason = "only `https` is safe here, except on this machine".to_owned();
+        let reason = "the URL must be `https`, except on this machine".to_owned();
         Err(AuthError::new(step, Problem::Forbidden(reason))
             .at(address)
             .rule("security considerations, \"Communication Security\"")
-            .hint("serve it by `https`, or allow plain `http` in a network that you trust"))
+            .hint("serve it over `https`, or allow plain `http` in a network that you trust"))
     }
 
     /// Checks that a user's browser may be sent to a URL, for a client of this server. The browser
@@ -51,7 +51,8 @@ impl Reach {
         if address.is_same_origin(server) || !written.is_some_and(is_inside) {
             return Ok(());
         }
-        let reason = "a browser is not sent into this machine or a private network".to_owned();
+        let reason =
+            "the sign-in page must not be on this machine or in a private network".to_owned();
         Err(
             AuthError::new(Step::Authorization, Problem::Forbidden(reason))
                 .at(address)

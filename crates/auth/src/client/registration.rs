@@ -102,7 +102,7 @@ pub(crate) async fn register(
         let error = refusal(Step::Registration, endpoint, &answer);
         let hint = match error.oauth_error() {
             Some("invalid_redirect_uri" | "invalid_client_metadata") => format!(
-                "it does not take `{}` as application_type `{}`; register a client by hand and give its id",
+                "it does not accept `{}` with application_type `{}`; register a client by hand and give its id",
                 introduction.redirect_uri,
                 application_type(introduction.redirect_uri),
             ),

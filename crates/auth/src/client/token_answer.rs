@@ -48,7 +48,7 @@ impl TokenAnswer {
         }
         let token: Self = answer.parse(step, at)?;
         if token.access_token.expose().is_empty() {
-            let problem = Problem::Malformed("the token is empty".to_owned());
+            let problem = Problem::Malformed("the access token is empty".to_owned());
             return Err(AuthError::new(step, problem).at(at));
         }
         Ok(token)

@@ -147,7 +147,7 @@ pub(crate) fn endpoint_of(
     };
     let Some(url) = url else {
         return Err(named(Problem::Missing(format!(
-            "the authorization server names no `{name}`"
+            "the authorization server's metadata has no `{name}`"
         ))));
     };
     Address::parse(url).map_err(|error| {

@@ -84,7 +84,8 @@ impl Tokens {
             "dpop" if request.key.is_some() => request.key.cloned(),
             _ => {
                 let kind = super::error::shown(&answer.token_type);
-                let problem = Problem::Unsupported(format!("tokens of type `{kind}` are unknown"));
+                let problem =
+                    Problem::Unsupported(format!("the token type `{kind}` is not supported"));
                 return Err(AuthError::new(Step::Token, problem).rule("RFC 6749, 7.1"));
             }
         };
@@ -120,8 +121,9 @@ impl Tokens {
         let scheme = if self.key.is_some() { "DPoP" } else { "Bearer" };
         let text = zeroize::Zeroizing::new(format!("{scheme} {}", self.access.expose()));
         let mut value = HeaderValue::try_from(text.as_str()).map_err(|_| {
-            let problem =
-                Problem::Malformed("the token has characters that no header has".to_owned());
+            let problem = Problem::Malformed(
+                "the token has characters that a header cannot contain".to_owned(),
+            );
             AuthError::new(Step::Use, problem).rule("RFC 6750, 2.1")
         })?;
         value.set_sensitive(true);

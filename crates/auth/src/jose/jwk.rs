@@ -63,7 +63,7 @@ pub enum BadKey {
     #[error("member `{0}` of the key is missing or cannot be read")]
     Member(&'static str),
     /// The kind of key is not supported. Supported are RSA, EC with P-256 or P-384, and Ed25519.
-    #[error("keys of kind `{0}` are not used here: RSA, EC with P-256 or P-384, and Ed25519 are")]
+    #[error("keys of kind `{0}` are not supported; use RSA, EC with P-256 or P-384, or Ed25519")]
     Kind(String),
     /// The value contains a private key or a symmetric key. Publish only the public half, and
     /// replace the key if it was published.

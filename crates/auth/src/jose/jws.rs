@@ -65,10 +65,10 @@ pub enum BadToken {
     #[error("the token has a `crit` header, and no critical header member is supported")]
     Critical,
     /// No key of the set matches the token. The issuer may have new keys: fetch the set again.
-    #[error("no key of the issuer fits the token")]
+    #[error("no key of the issuer matches the token")]
     UnknownKey,
     /// The signature was made by another key or for other content. The token is forged or damaged.
-    #[error("the signature does not fit the token")]
+    #[error("the signature does not match the token")]
     Signature,
 }
 

@@ -58,7 +58,7 @@ pub enum KeyError {
     },
     /// The key cannot be used with ES256, RS256 or EdDSA: it has another curve, is an RSA key of
     /// less than 2048 bits, or is not a key.
-    #[error("the key does not fit ES256 (P-256), RS256 (RSA from 2048 bits) or EdDSA (Ed25519)")]
+    #[error("the key must be for ES256 (P-256), RS256 (RSA from 2048 bits) or EdDSA (Ed25519)")]
     Unknown,
     /// The operating system returned no random bytes, or signing failed.
     #[error("could not create a key or sign with it")]

@@ -47,7 +47,7 @@ impl Rules<'_> {
     pub(super) fn check(&self, claims: Claims, now: u64) -> Result<Verified, VerifyError> {
         let issuer = claims.get("iss").map(|issuer| issuer.as_str());
         if issuer.is_some_and(|issuer| issuer != Some(self.issuer)) {
-            return invalid("the token is of another issuer");
+            return invalid("the token was issued by another issuer");
         }
         self.check_audience(&claims)?;
         let expires = self.check_time(&claims, now)?;
@@ -58,7 +58,7 @@ impl Rules<'_> {
             // The client acts for itself. The prefix distinguishes it from a user of the same name:
             // no issuer URL begins with it, whereas a subject may begin with anything.
             (None, Some(client)) => (client, "client "),
-            (None, None) => return invalid("the token names neither a subject nor a client"),
+            (None, None) => return invalid("the token has neither a subject nor a client"),
         };
         let identity = Identity {
             key: format!("{kind}{} {subject}", self.issuer),
@@ -87,12 +87,16 @@ impl Rules<'_> {
         let is_for_us = match claims.get("aud") {
             Some(Value::Array(all)) => all.iter().any(is_ours),
             Some(one) => is_ours(one),
-            None => return invalid("the token has no audience: ask for it with `resource`"),
+            None => {
+                return invalid(
+                    "the token has no audience: request it with the parameter `resource`",
+                );
+            }
         };
         if is_for_us {
             return Ok(());
         }
-        invalid("the token is for another audience: ask for it with `resource`")
+        invalid("the token is for another audience: request it with the parameter `resource`")
     }
 
     fn check_time(&self, claims: &Claims, now: u64) -> Result<Option<u64>, VerifyError> {
@@ -109,7 +113,7 @@ impl Rules<'_> {
                 return invalid("the token has expired");
             }
             None if self.expiry == Expiry::Needed => {
-                return invalid("the token does not say when it expires");
+                return invalid("the token has no expiry (`exp`)");
             }
             _ => {}
         }
@@ -144,7 +148,7 @@ fn bound_key(claims: &Claims) -> Result<Option<String>, VerifyError> {
     };
     match confirmation.get("jkt").and_then(Value::as_str) {
         Some(key) => Ok(Some(key.to_owned())),
-        None => invalid("the token is bound to a key in a way that is not known here"),
+        None => invalid("the token is bound to a key in a way that is not supported"),
     }
 }
 
@@ -244,12 +248,12 @@ mod tests {
             (but("aud", "https://other.example/mcp"), "another audience"),
             (but("aud", json!([])), "another audience"),
             (but("aud", json!({ "a": 1 })), "another audience"),
-            (but("exp", Value::Null), "does not say when"),
+            (but("exp", Value::Null), "has no expiry"),
             (but("exp", NOW - CLOCK_SKEW), "has expired"),
             (but("exp", "soon"), "not a time"),
             (but("nbf", NOW + CLOCK_SKEW + 1), "not valid yet"),
-            (but("cnf", json!({ "x5t#S256": "x" })), "not known here"),
-            (but("cnf", "x"), "not known here"),
+            (but("cnf", json!({ "x5t#S256": "x" })), "not supported"),
+            (but("cnf", "x"), "not supported"),
         ];
         for (claims, expected) in table {
             let error = check(&claims).unwrap_err().to_string();

@@ -22,10 +22,10 @@ pub(super) fn read(parts: &Parts) -> Result<Credentials, Denied> {
         .any(|pair| pair.split('=').next() == Some("access_token"))
     {
         return Err(Denied::Malformed(
-            "a token in the URL ends in logs: send it as `Authorization: Bearer`",
+            "the token must not be in the URL, which is logged: send it as `Authorization: Bearer`",
         ));
     }
-    let twice = "there are two `Authorization` headers: send one";
+    let twice = "duplicate `Authorization` header: send one";
     let Some(value) = only(&parts.headers, header::AUTHORIZATION.as_str(), twice)? else {
         return Err(Denied::NoToken);
     };
@@ -44,7 +44,7 @@ pub(super) fn read(parts: &Parts) -> Result<Credentials, Denied> {
             "the `Authorization` header holds no token: write `Bearer` and the token",
         ));
     }
-    let twice = "there are two `DPoP` headers: send one proof";
+    let twice = "duplicate `DPoP` header: send one proof";
     Ok(Credentials {
         scheme,
         token: token.to_owned(),

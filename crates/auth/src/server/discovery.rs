@@ -27,7 +27,7 @@ pub(super) async fn endpoint(
     }
     Err(unavailable(
         issuer,
-        &format!("there is no metadata ({})", tried.join("; ")),
+        &format!("no metadata was found ({})", tried.join("; ")),
     ))
 }
 
@@ -35,7 +35,7 @@ fn read(document: &Value, issuer: &str, member: &str) -> Result<Address, VerifyE
     let said = document["issuer"].as_str().unwrap_or_default();
     // RFC 8414, 3.3: metadata of another issuer MUST NOT be used.
     if said != issuer {
-        let reason = format!("its metadata says it is `{said}`: write the issuer exactly so");
+        let reason = format!("its metadata names the issuer `{said}`: write it exactly like that");
         return Err(unavailable(issuer, &reason));
     }
     let url = document[member].as_str();

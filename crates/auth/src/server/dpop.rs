@@ -93,7 +93,7 @@ impl Proofs {
     ) -> Result<Proved, Denied> {
         match (credentials.scheme, bound_to) {
             (Scheme::Bearer, None) if self.binding == Binding::Required => {
-                let reason = "only tokens that are bound to a key are taken here (DPoP)";
+                let reason = "only tokens that are bound to a key (DPoP) are accepted";
                 Err(Denied::Token(reason.into()))
             }
             (Scheme::Bearer, None) => Ok(Proved::WITHOUT_PROOF),
@@ -104,7 +104,7 @@ impl Proofs {
                 Err(Denied::Token(reason.into()))
             }
             (Scheme::Dpop, None) => {
-                let reason = "the token is bound to no key: send it as `Authorization: Bearer`";
+                let reason = "the token is not bound to a key: send it as `Authorization: Bearer`";
                 Err(Denied::Token(reason.into()))
             }
             (Scheme::Dpop, Some(key)) => self.check_proof(credentials, key, resource, now),
@@ -126,14 +126,14 @@ impl Proofs {
         }
         let text = |name| claims.get(name).and_then(Value::as_str).unwrap_or_default();
         if text("htm") != credentials.method.as_str() {
-            return Err(bad("`htm` of the proof is another method"));
+            return Err(bad("`htm` of the proof is not the method of the request"));
         }
         if !resource.is_target(text("htu"), &credentials.path) {
-            return Err(bad("`htu` of the proof is another URL"));
+            return Err(bad("`htu` of the proof is not the URL of the request"));
         }
         let token = digest(&credentials.token);
         if !is_same(text("ath").as_bytes(), token.as_bytes()) {
-            return Err(bad("`ath` of the proof is of another token"));
+            return Err(bad("`ath` of the proof is not the hash of the token"));
         }
         let issued = claims.get("iat").and_then(Value::as_u64);
         let issued = issued.ok_or_else(|| bad("the proof has no `iat`"))?;
@@ -162,7 +162,7 @@ impl Proofs {
 
     fn check_first_use(&self, id: &str, thumbprint: &str, now: u64) -> Result<UsedProof, Denied> {
         if id.is_empty() || id.len() > MAX_ID_BYTES {
-            return Err(bad("the proof has no `jti`, or a very long one"));
+            return Err(bad("the proof has no `jti`, or its `jti` is too long"));
         }
         // All thumbprints have the same length, so no two pairs give the same text.
         let proof = sha256(format!("{thumbprint}{id}"));
@@ -176,7 +176,9 @@ impl Proofs {
                     .fold(0, |number, byte| (number << 8) | u64::from(*byte)),
             }),
             Use::Again => Err(bad(USED_BEFORE)),
-            Use::Crowded => Err(Denied::Unavailable("too many proofs are remembered".into())),
+            Use::Crowded => Err(Denied::Unavailable(
+                "too many proofs are in use: try again later".into(),
+            )),
             Use::KeyCrowded => Err(Denied::TooMany(format!(
                 "this key has signed more proofs than are remembered ({MAX_PROOFS_OF_KEY} in ten \
                  minutes): send fewer requests, or use another key"
@@ -200,7 +202,7 @@ impl Proofs {
                  use another key"
             ))),
             Ok(Err(error)) => {
-                tracing::error!(%error, "used proofs cannot be looked up");
+                tracing::error!(%error, "cannot look up used proofs");
                 Err(Denied::Unavailable(unavailable.into()))
             }
             Err(_) => Err(Denied::Unavailable(unavailable.into())),
@@ -215,7 +217,7 @@ fn verify(proof: &str) -> Result<(String, Map<String, Value>), Denied> {
         return Err(bad("`typ` of the proof is not `dpop+jwt`"));
     }
     let key = proof.header().jwk.as_ref();
-    let key = key.ok_or_else(|| bad("the proof brings no key in `jwk`"))?;
+    let key = key.ok_or_else(|| bad("the proof has no key in `jwk`"))?;
     let key = Jwk::parse(key).map_err(|error| bad(&error.to_string()))?;
     let claims = proof.verify_with(&key, &ALGORITHMS);
     let claims = claims.map_err(|error| bad(&error.to_string()))?;

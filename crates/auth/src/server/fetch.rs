@@ -83,8 +83,9 @@ impl IssuerFetcher {
             ));
         };
         match answer {
-            Ok((StatusCode::OK, body)) => serde_json::from_slice(&body)
-                .map_err(|error| Unread::because(address, &format!("no JSON: {error}"))),
+            Ok((StatusCode::OK, body)) => serde_json::from_slice(&body).map_err(|error| {
+                Unread::because(address, &format!("the response is not JSON: {error}"))
+            }),
             Ok((status, _)) => Err(Unread {
                 status: Some(status),
                 ..Unread::because(address, &format!("status {status}"))

@@ -300,7 +300,7 @@ impl Guard {
         };
         // RFC 8707, 2: a resource MUST NOT have a fragment.
         if self.resource.contains('#') {
-            return Err(bad("a fragment names no server".into()));
+            return Err(bad("it must not have a fragment".into()));
         }
         Resource::parse(&self.resource).map_err(|error| bad(error.to_string()))
     }
@@ -356,10 +356,10 @@ mod tests {
             (guard().issuer("http://i.example"), "TLS"),
             (guard().issuer("i.example"), "begins with"),
             (guard().scopes(["a b"]), "not a scope"),
-            (guard().scopes(["offline_access"]), "between clients"),
+            (guard().scopes(["offline_access"]), "which clients request"),
             (
                 guard().scopes_supported(["offline_access"]),
-                "between clients",
+                "which clients request",
             ),
             (guard().nonces_of("short"), "random bytes"),
         ] {

@@ -33,15 +33,15 @@ pub enum GuardError {
     #[error("duplicate issuer `{0}`; remove one")]
     SameIssuer(String),
     /// A text is not a valid scope token: scopes must not contain blanks, quotes or backslashes.
-    #[error("`{0}` is not a scope: scopes are words without blanks and quotes")]
+    #[error("`{0}` is not a scope: a scope has no blanks, quotes or backslashes")]
     Scope(String),
     /// Servers must not request the scope `offline_access`.
     #[error(
-        "`offline_access` is between clients and authorization servers: servers do not ask for it"
+        "a server must not require `offline_access`, which clients request from authorization servers"
     )]
     OfflineAccess,
     /// The secret for nonces has fewer than 16 bytes.
-    #[error("a secret for nonces has at least {MIN_SECRET_BYTES} random bytes")]
+    #[error("the secret for nonces must have at least {MIN_SECRET_BYTES} random bytes")]
     WeakSecret,
     /// The operating system returned no random bytes.
     #[error("could not get random bytes for nonces from the operating system")]

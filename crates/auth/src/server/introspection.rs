@@ -51,7 +51,8 @@ impl Introspection {
     ) -> Result<Claims, VerifyError> {
         let turn = tokio::time::timeout(TURN_DEADLINE, self.questions.acquire()).await;
         let _turn = turn.map_err(|_| {
-            let reason = format!("{MAX_QUESTIONS} questions to issuer `{issuer}` are open");
+            let reason =
+                format!("{MAX_QUESTIONS} introspection requests to issuer `{issuer}` are open");
             VerifyError::Unavailable(reason)
         })?;
         let address = self.address(fetcher, issuer).await?;
@@ -110,7 +111,7 @@ fn only_access(claims: Claims) -> Result<Claims, VerifyError> {
         kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("refresh"))
     });
     if is_refresh {
-        let reason = "it is a refresh token: send the access token";
+        let reason = "the token is a refresh token: send the access token";
         return Err(VerifyError::Invalid(reason.into()));
     }
     Ok(claims)

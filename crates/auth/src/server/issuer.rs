@@ -333,7 +333,8 @@ impl LiveIssuer {
             How::Own(own) => {
                 let verifying = own.verify(token.to_owned());
                 let claims = tokio::time::timeout(OWN_DEADLINE, verifying).await;
-                let late = || VerifyError::Unavailable(format!("not within {OWN_DEADLINE:?}"));
+                let late =
+                    || VerifyError::Unavailable(format!("no answer within {OWN_DEADLINE:?}"));
                 (claims.map_err(|_| late())??, Expiry::Optional)
             }
         };
@@ -357,7 +358,11 @@ impl LiveIssuer {
             Typing::Optional => false,
         };
         match kind {
-            TokenKind::Other => return Err(invalid("the token is of another type".into())),
+            TokenKind::Other => {
+                return Err(invalid(
+                    "the token's `typ` is not that of an access token".into(),
+                ));
+            }
             TokenKind::Unsaid if is_demanded => {
                 let reason = "the token does not say that it is an access token: its `typ` must be \
                               `at+jwt`, see `Issuer::accept_untyped_tokens`";
@@ -378,7 +383,7 @@ impl LiveIssuer {
         if kind == TokenKind::AccessToken {
             self.is_typed.store(true, Ordering::Relaxed);
         } else if is_id_token(&claims) {
-            let reason = "it is an ID token, which says who signed in: send the access token";
+            let reason = "the token is an ID token: send the access token";
             return Err(invalid(reason.into()));
         }
         Ok(claims)

@@ -130,7 +130,7 @@ impl Keys {
                 state.address = None;
                 match &state.keys {
                     Some(keys) if state.is_usable(now) => {
-                        tracing::warn!(%error, "old keys of an issuer are used");
+                        tracing::warn!(%error, "could not fetch the keys of an issuer; using its old keys");
                         Ok(Arc::clone(keys))
                     }
                     _ => {

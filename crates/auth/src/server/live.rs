@@ -144,7 +144,7 @@ impl Inner {
     }
 
     fn deny(&self, denied: &Denied) -> HttpRefusal {
-        tracing::debug!(?denied, "a request is not let in");
+        tracing::debug!(?denied, "refused a request");
         self.terms.refuse(denied)
     }
 
@@ -188,7 +188,7 @@ impl Inner {
         if let Some(said) = said {
             // A token of an unknown issuer is not sent to another issuer.
             let Some(issuer) = self.issuers.iter().find(|issuer| issuer.url == said) else {
-                let reason = "tokens of its issuer are not taken here";
+                let reason = "tokens of its issuer are not accepted";
                 return Err(VerifyError::Invalid(reason.into()));
             };
             let verified = issuer.verify(token, &self.resource, now).await?;

@@ -83,7 +83,7 @@ impl Terms {
             ),
             Denied::Proof(reason) => self.challenge_proof("invalid_dpop_proof", reason),
             Denied::Nonce(nonce) => {
-                let reason = "the proof needs the nonce of this answer";
+                let reason = "the proof needs the nonce of this response";
                 let refusal = self.challenge_proof("use_dpop_nonce", reason);
                 match HeaderValue::from_str(nonce) {
                     Ok(nonce) => refusal.with_header(NONCE, nonce),
@@ -91,7 +91,10 @@ impl Terms {
                 }
             }
             Denied::Scopes(scopes) => {
-                let reason = format!("the token lacks a scope; this needs `{}`", scopes.join(" "));
+                let reason = format!(
+                    "the token lacks a scope; the request needs `{}`",
+                    scopes.join(" ")
+                );
                 self.challenge(
                     StatusCode::FORBIDDEN,
                     Some("insufficient_scope"),

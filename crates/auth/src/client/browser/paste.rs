@@ -103,13 +103,13 @@ impl BrowserVisit for Paste {
                 let read = self.read.clone();
                 let pasted = tokio::task::spawn_blocking(move || read()).await??;
                 if pasted.is_empty() {
-                    return Err("the input has ended".into());
+                    return Err("no address was pasted before the input ended".into());
                 }
                 if request.is_answered_by(&pasted) {
                     return Ok(Secret::new(pasted));
                 }
             }
-            Err("what was pasted is not the address that the browser ended at".into())
+            Err("the pasted text is not the address where the browser ended".into())
         })
     }
 }

@@ -81,7 +81,8 @@ impl Engine {
         let known = made.map(|made| made.redirect_uris).unwrap_or_default();
         let prepared = self.settings.browser.prepare(&known).await;
         prepared.map_err(|error| {
-            let problem = Problem::Unanswered("no answer could be received".to_owned());
+            let problem =
+                Problem::Unanswered("cannot receive the authorization response".to_owned());
             AuthError::new(Step::Authorization, problem)
                 .at(&self.server)
                 .caused_by(error)
@@ -169,7 +170,7 @@ impl Engine {
         let is_right =
             address.is_some_and(|address| address.is_https() && address.uri().path() != "/");
         if !is_right || document.contains('#') {
-            let reason = "a client's document has to be at an `https` URL with a path";
+            let reason = "the client's metadata document must be at an `https` URL with a path";
             return Err(
                 AuthError::new(Step::Setup, Problem::Malformed(reason.to_owned()))
                     .rule("client-registration, \"Client ID Metadata Documents\""),
@@ -225,7 +226,7 @@ fn check_pkce(asked: &Asked<'_>) -> Result<(), AuthError> {
     if server.knows_s256() || (asked.found.way == Way::Legacy && is_silent) {
         return Ok(());
     }
-    let reason = "the authorization server does not say that it knows PKCE with S256";
+    let reason = "the authorization server does not declare PKCE with S256";
     let error = AuthError::new(
         Step::ServerMetadata,
         Problem::Unsupported(reason.to_owned()),
@@ -245,8 +246,8 @@ fn check_redirect(uri: &str) -> Result<(), AuthError> {
     if Address::parse(uri).is_ok_and(is_right) {
         return Ok(());
     }
-    let reason = "people are sent back to this machine (`http://127.0.0.1:…`) or to `https`, so a \
-                  link to an application has to be one of its `https` links";
+    let reason = "the redirect URI must be on this machine (`http://127.0.0.1:…`) or `https`; an \
+                  application must use one of its `https` links";
     Err(
         AuthError::new(Step::Setup, Problem::Forbidden(reason.to_owned()))
             .rule("security considerations, \"Communication Security\""),

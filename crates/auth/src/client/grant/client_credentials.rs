@@ -11,7 +11,7 @@ impl Engine {
     ) -> Result<Tokens, AuthError> {
         // In this flow the client must always be registered by hand.
         let Some(identity) = self.registered(&asked.found.server).await? else {
-            let reason = "client credentials are for a client that is registered by hand";
+            let reason = "the client credentials flow needs a client that is registered by hand";
             let problem = Problem::Missing(reason.to_owned());
             return Err(AuthError::new(Step::Setup, problem)
                 .at(&self.server)

@@ -49,7 +49,7 @@ impl Engine {
         let provider = self.provider(enterprise).await?;
         let sign_on = enterprise.assertion.assertion(&enterprise.issuer).await;
         let sign_on = sign_on.map_err(|error| {
-            let problem = Problem::Missing("there is no sign-on to exchange".to_owned());
+            let problem = Problem::Missing("the identity provider's sign-on is missing".to_owned());
             AuthError::new(STEP, problem)
                 .hint("sign in at the identity provider first")
                 .caused_by(error)

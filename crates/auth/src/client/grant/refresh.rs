@@ -69,7 +69,7 @@ impl Engine {
         let answer = match self.request_token(&request).await {
             Ok(answer) => answer,
             Err(error) if is_final(&error) => {
-                tracing::debug!(server = %self.server, %error, "the refresh token is spent");
+                tracing::debug!(server = %self.server, %error, "the refresh token is no longer valid");
                 self.drop_refresh_token(old).await;
                 return Ok(None);
             }
@@ -134,6 +134,6 @@ fn is_final(error: &AuthError) -> bool {
 }
 
 fn held(error: BoxError) -> AuthError {
-    let problem = Problem::Local("the store could not be held while renewing".to_owned());
+    let problem = Problem::Local("the token store could not be locked for the renewal".to_owned());
     AuthError::new(Step::Store, problem).caused_by(error)
 }

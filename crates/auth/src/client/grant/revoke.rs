@@ -54,7 +54,9 @@ impl Engine {
                 if error.oauth_error() == Some("unsupported_token_type") {
                     continue;
                 }
-                return Err(error.hint("the tokens are forgotten here; they expire by themselves"));
+                return Err(
+                    error.hint("the tokens were deleted here, and will expire by themselves")
+                );
             }
         }
         Ok(())

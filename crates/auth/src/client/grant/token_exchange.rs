@@ -18,7 +18,7 @@ impl Engine {
         exchange: &Exchange,
     ) -> Result<Tokens, AuthError> {
         let Some(identity) = self.registered(&asked.found.server).await? else {
-            let reason = "tokens are exchanged by a client that is registered by hand";
+            let reason = "token exchange needs a client that is registered by hand";
             let problem = Problem::Missing(reason.to_owned());
             return Err(AuthError::new(Step::Setup, problem)
                 .at(&self.server)

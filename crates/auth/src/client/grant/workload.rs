@@ -15,7 +15,7 @@ impl Engine {
     ) -> Result<Tokens, AuthError> {
         let issuer = &asked.found.server.issuer;
         let assertion = assertion.assertion(issuer).await.map_err(|error| {
-            let problem = Problem::Missing("the platform gave no statement".to_owned());
+            let problem = Problem::Missing("the platform gave no assertion".to_owned());
             AuthError::new(Step::Token, problem)
                 .at(&self.server)
                 .caused_by(error)

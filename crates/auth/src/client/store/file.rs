@@ -105,7 +105,7 @@ impl Sealing {
 pub enum StoreError {
     /// The environment does not name a folder for the user's data. Set `HOME`, or use
     /// [`FileStore::open_at`].
-    #[error("there is no folder for an application's data; set HOME, or open the store at a path")]
+    #[error("no folder for application data was found; set HOME, or open the store at a path")]
     NoFolder,
     /// The folder cannot be created, or its permissions cannot be restricted to its owner.
     #[error("the folder `{}` cannot be used for tokens", path.display())]
@@ -246,7 +246,7 @@ impl FileStore {
         };
         // Treat an unreadable file as missing: the user signs in again.
         let Ok(entry) = serde_json::from_slice::<Entry>(&text) else {
-            tracing::warn!(path = %path.display(), "the file of a token cannot be read");
+            tracing::warn!(path = %path.display(), "a token file cannot be read, and is ignored");
             return Ok(None);
         };
         Ok(self.opened(key, entry))
@@ -273,7 +273,8 @@ impl FileStore {
         match self.seal.seal() {
             Some(seal) => {
                 let sealed = seal.close(key, value.expose().as_bytes());
-                let sealed = sealed.ok_or_else(|| io::Error::other("it could not be sealed"))?;
+                let sealed =
+                    sealed.ok_or_else(|| io::Error::other("the token could not be encrypted"))?;
                 entry.sealed = Some(base64url::encode(sealed));
             }
             None => entry.value = Some(value.expose().to_owned()),
@@ -337,7 +338,10 @@ impl TokenStore for FileStore {
             match tokio::time::timeout(HOLD_TIMEOUT, self.lock(key)).await {
                 // The operating system releases the lock when the file is closed or the process ends.
                 Ok(file) => Ok(Box::new(file?) as Box<dyn Send>),
-                Err(_) => Err(format!("another process has held it for {HOLD_TIMEOUT:?}").into()),
+                Err(_) => Err(format!(
+                    "another process has locked the tokens for {HOLD_TIMEOUT:?}"
+                )
+                .into()),
             }
         })
     }

@@ -29,12 +29,12 @@ pub(super) fn seal(application: &str) -> Option<Seal> {
     let reason = match told.recv_timeout(TIMEOUT) {
         Ok(Ok(key)) => return Some(Seal::new(&key)),
         Ok(Err(error)) => error.to_string(),
-        Err(_) => format!("it did not answer within {TIMEOUT:?}"),
+        Err(_) => format!("the keyring did not answer within {TIMEOUT:?}"),
     };
     // Servers often have no keyring. Then the files are protected only by their permissions.
     tracing::info!(
         reason,
-        "there is no keyring; tokens are kept in files of their owner"
+        "no keyring is available; tokens are kept in files that only their owner can read"
     );
     None
 }

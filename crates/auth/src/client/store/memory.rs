@@ -75,7 +75,10 @@ impl TokenStore for MemoryStore {
         Box::pin(async move {
             match tokio::time::timeout(HOLD_TIMEOUT, turn.lock_owned()).await {
                 Ok(held) => Ok(Box::new(held) as Box<dyn Send>),
-                Err(_) => Err(format!("another has held it for {HOLD_TIMEOUT:?}").into()),
+                Err(_) => Err(format!(
+                    "another request has locked the tokens for {HOLD_TIMEOUT:?}"
+                )
+                .into()),
             }
         })
     }

@@ -125,7 +125,7 @@ async fn a_document_without_an_end_is_not_read() {
     });
     let error = world.error(&oauth()).await;
     assert_eq!(error.problem(), &Problem::Unreachable);
-    assert!(error.advice().unwrap().contains("size"), "{error}");
+    assert!(error.advice().unwrap().contains("too large"), "{error}");
 }
 
 #[tokio::test]

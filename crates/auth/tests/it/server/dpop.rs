@@ -211,7 +211,7 @@ async fn a_stolen_token_is_of_no_use() {
     unbound
         .call(&site, &proof)
         .await
-        .is_refused(401, "bound to no key");
+        .is_refused(401, "not bound to a key");
 }
 
 #[tokio::test]

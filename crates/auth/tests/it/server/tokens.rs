@@ -53,7 +53,7 @@ async fn a_token_that_is_not_for_us_is_refused() {
     let table = [
         ("expired", site.token().expired().mint()),
         (
-            "when it expires",
+            "has no expiry",
             site.token().claim("exp", Value::Null).mint(),
         ),
         (
@@ -204,7 +204,7 @@ async fn a_token_cannot_choose_how_it_is_verified() {
     });
     site.call("whoami", &proof)
         .await
-        .is_refused(401, "another type");
+        .is_refused(401, "not that of an access token");
 }
 
 #[tokio::test]
