@@ -139,13 +139,13 @@ pub(crate) fn check(meta: Option<Raw<'_>>, own: &GatewayId) -> Result<(), Reject
     let ids = meta.map(path).unwrap_or_default();
     if ids.iter().any(|id| **id == *own.0) {
         return Err(Reject::invalid_params(
-            "the request came through this gateway already: gateways that serve each other pass it \
-             round in a circle",
+            "the request has already passed through this gateway: the gateways pass it \
+             on in a circle",
         ));
     }
     if ids.len() >= MAX_GATEWAYS {
         return Err(Reject::invalid_params(format!(
-            "the request came through more than {MAX_GATEWAYS} gateways"
+            "the request has passed through more than {MAX_GATEWAYS} gateways"
         )));
     }
     Ok(())
@@ -211,7 +211,10 @@ mod tests {
         let said = check(params.raw().member("_meta"), &own).expect_err("too many");
         assert!(said.to_string().contains("more than 8 gateways"), "{said}");
         let said = check(params.raw().member("_meta"), &id("g3")).expect_err("a circle");
-        assert!(said.to_string().contains("in a circle"), "{said}");
+        assert!(
+            said.to_string().contains("already passed through"),
+            "{said}"
+        );
         let mut entry = raw(r#"{"name":"t"}"#);
         for number in 0..MAX_GATEWAYS {
             entry = through(&entry, &id(&format!("g{number}")), &own).expect("not too long");

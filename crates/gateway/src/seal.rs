@@ -74,9 +74,9 @@ impl Sealer {
         lasts: Duration,
     ) -> Result<String, Reject> {
         let mut journal = Journal::new();
-        journal
-            .record_memo(MEMO, value)
-            .map_err(|error| Reject::internal(format!("the state cannot be kept: {error}")))?;
+        journal.record_memo(MEMO, value).map_err(|error| {
+            Reject::internal(format!("cannot store the state of the call: {error}"))
+        })?;
         let expires = now().saturating_add(millis(lasts));
         let binding = binding(caller, request);
         Ok(self
@@ -104,7 +104,7 @@ impl Sealer {
             })?;
         let memo = opened.journal.memo(MEMO);
         memo.and_then(|raw| serde_json::from_str(raw.get()).ok())
-            .ok_or_else(|| Reject::invalid_params("`requestState` is not one of this gateway"))
+            .ok_or_else(|| Reject::invalid_params("`requestState` was not made by this gateway"))
     }
 }
 

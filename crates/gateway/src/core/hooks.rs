@@ -38,7 +38,7 @@ impl FleetHooks for CoreHooks {
         let id = connection.server().capabilities().and_then(GatewayId::of);
         if id.as_ref() == Some(&core.common.gateway) {
             return Err(ServerFailure::misconfigured(
-                "it is this gateway itself; leave it out of the servers",
+                "it is this gateway itself; remove it from the servers",
             ));
         }
         if let Some(plan) = core.plans.read().get(server.id()) {

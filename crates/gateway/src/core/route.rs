@@ -145,8 +145,8 @@ fn named<'a>(method: &str, params: Raw<'a>) -> Option<(LockKind, Cow<'a, str>)> 
 fn withheld(kind: LockKind, server: &str, name: &str) -> Reject {
     let kind = kind.as_str();
     Reject::invalid_params(format!(
-        "{kind} `{name}` of server `{server}` is not what was approved, and is withheld; the operator \
-         of the gateway can look at it with `turnbuckle lock --check` and allow it with \
+        "{kind} `{name}` of server `{server}` differs from the approved one and is withheld; the operator of \
+         the gateway can review it with `turnbuckle lock --check` and approve it with \
          `turnbuckle lock approve {server}/{name}`"
     ))
 }

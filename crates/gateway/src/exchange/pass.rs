@@ -47,7 +47,7 @@ fn seal(exchange: &Exchange, raw: Raw<'_>) -> Result<RelayReply, Reject> {
         if !is_declared {
             let (server, key) = (exchange.server(), name_in_message(&key));
             return Err(Reject::internal(format!(
-                "server `{server}` asks for something (`{key}`) that the client did not declare"
+                "server `{server}` sent an input request (`{key}`) that the client did not declare"
             )));
         }
     }

@@ -126,13 +126,13 @@ async fn ask_all(
     let mut answers: Vec<Option<Box<RawValue>>> = vec![None; questions.len()];
     while let Some(done) = asking.join_next().await {
         let Ok((index, answered)) = done else {
-            return Err(Reject::internal("a question was given up").into());
+            return Err(Reject::internal("a question to the client was abandoned").into());
         };
         match answered {
             Some(Ok(answer)) => answers[index] = Some(answer),
             // mrtr: an answer cannot contain an error of the client, so the error ends the call.
             Some(Err(error)) => return Err(error.into()),
-            None => return Err(ErrorObject::internal("the client went away").into()),
+            None => return Err(ErrorObject::internal("the client disconnected").into()),
         }
     }
     let mut text = String::from("{");
@@ -154,13 +154,10 @@ async fn ask_all(
 /// The reply if the client cannot be asked: a tool result for the model, or an error for other methods.
 fn unaskable(exchange: &Exchange, key: &str, question: Option<&Question>) -> RelayReply {
     let needed = question.and_then(Question::needed);
-    let needed = needed.map_or_else(
-        || "something unknown".to_owned(),
-        |it| json!(it).to_string(),
-    );
+    let needed = needed.map_or_else(|| "unknown kind".to_owned(), |it| json!(it).to_string());
     let (server, key) = (exchange.server(), name_in_message(key));
     let message = format!(
-        "server `{server}` asks for something (`{key}`) that this client does not support: {needed}"
+        "server `{server}` sent an input request (`{key}`) that this client does not support: {needed}"
     );
     if exchange.request.method == "tools/call" {
         let result = CallToolResult::error(message.as_str());

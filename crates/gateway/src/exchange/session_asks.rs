@@ -127,7 +127,7 @@ impl Asker {
                 ask.answer(&answer);
             }
             Some(Err(error)) => ask.refuse(&error),
-            None => ask.refuse(&ErrorObject::internal("the client went away")),
+            None => ask.refuse(&ErrorObject::internal("the client disconnected")),
         }
     }
 }

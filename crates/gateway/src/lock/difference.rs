@@ -173,7 +173,7 @@ pub(super) fn differences(server: &str, pins: &ServerPins, now: &Offered) -> Vec
         let is_renamed = |name: &str| renamed.values().any(|before| *before == name);
         for name in pinned.keys() {
             if now.is_whole && !offered.contains_key(name) && !is_renamed(name) {
-                let change = Change::whole(Effect::Breaking, kind.as_str(), name, "it is gone");
+                let change = Change::whole(Effect::Breaking, kind.as_str(), name, "removed");
                 add(kind, name, Difference::Gone, None, vec![change]);
             }
         }
@@ -199,7 +199,7 @@ pub(super) fn differences(server: &str, pins: &ServerPins, now: &Offered) -> Vec
 fn compared(kind: LockKind, name: &str, was: &Value, is: &Value) -> Vec<Change> {
     let mut changes = between(kind, name, was, is);
     if changes.is_empty() {
-        let said = "members that have no class of changes differ";
+        let said = "other members of the definition differ";
         changes.push(Change::whole(Effect::Wording, kind.as_str(), name, said));
     }
     changes

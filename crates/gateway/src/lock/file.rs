@@ -91,7 +91,7 @@ impl LockFile {
             serde_json::from_slice(&text).map_err(|error| malformed(error.to_string()))?;
         if file.version != VERSION {
             return Err(malformed(format!(
-                "it has version {}, this program reads version {VERSION}",
+                "it has version {}, but this program reads version {VERSION}",
                 file.version
             )));
         }

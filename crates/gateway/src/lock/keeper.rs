@@ -237,7 +237,7 @@ impl Lock {
         let pins = ServerPins::of(offered);
         state.file.servers.insert(server.to_owned(), pins);
         if let Err(error) = state.file.save(&self.inner.path) {
-            tracing::warn!(%error, server, "pinned for this run alone");
+            tracing::warn!(%error, server, "could not save the lock file; the server is pinned for this run only");
         }
     }
 

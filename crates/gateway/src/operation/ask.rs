@@ -218,7 +218,7 @@ pub(super) fn resume(
 async fn served(kept: &OwnedRelayedRequest, inner: &Arc<dyn Relay>) -> RelayReply {
     match kept.serve(&**inner) {
         Some(work) => work.await,
-        None => Reject::internal("this request cannot be served after a question").into(),
+        None => Reject::internal("this request cannot be served after the user was asked").into(),
     }
 }
 

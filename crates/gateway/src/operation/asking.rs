@@ -268,7 +268,7 @@ pub(crate) async fn ask_session(
         Ok(Some(Ok(answer))) => serde_json::from_str(answer.get())
             .map_err(|_| Reject::invalid_params("the answer must be an object")),
         Ok(Some(Err(error))) => Err(Reject::new(error.code, error.message)),
-        Ok(None) => Err(Reject::internal("the client went away")),
+        Ok(None) => Err(Reject::internal("the client disconnected")),
         Err(_) => Err(Reject::internal(format!(
             "the client did not answer within {ANSWER_WITHIN:?}"
         ))),

@@ -79,7 +79,7 @@ impl Condition {
         let program = env.compile(source).map_err(|errors| {
             let first = errors.errors.into_iter().next();
             first.map_or_else(
-                || wrong("cannot be read".to_owned()),
+                || wrong("the expression cannot be parsed".to_owned()),
                 |error| ConditionError {
                     reason: error.msg,
                     place: place(error.pos),
@@ -91,7 +91,7 @@ impl Condition {
         for name in &names.free {
             if !VARIABLES.contains(&name.as_str()) {
                 let known = VARIABLES.join(", ");
-                let reason = format!("unknown variable `{name}`; there are {known}");
+                let reason = format!("unknown variable `{name}`; the variables are {known}");
                 return Err(ConditionError {
                     reason,
                     place: position(source, name),
@@ -161,7 +161,7 @@ impl Condition {
         }
         match self.program.execute(&context) {
             Ok(Cel::Bool(holds)) => Ok(holds),
-            Ok(_) => Err("it is neither true nor false".to_owned()),
+            Ok(_) => Err("the result is neither true nor false".to_owned()),
             Err(error) => Err(error.to_string()),
         }
     }

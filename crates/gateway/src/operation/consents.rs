@@ -160,7 +160,7 @@ pub(super) async fn joined(mut reply: watch::Receiver<Option<RelayReply>>) -> Re
 /// The error if the call ran and its outcome is no longer known, or the call was cancelled.
 fn used_up() -> Reject {
     Reject::invalid_params(
-        "the user's consent was used: it counts for one call. Send the call without `requestState` to \
+        "the user's consent was for one call and has been used. Send the call without `requestState` to \
          ask again",
     )
 }

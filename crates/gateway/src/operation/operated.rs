@@ -203,8 +203,7 @@ impl Operated {
                 Some(ask::serve(&bound.asking, confirm, &request, &self.inner))
             }
             (Some(_), None) => {
-                let said =
-                    "a rule asks the user, and this gateway was opened without its operation";
+                let said = "a rule needs to ask the user, but this gateway was opened without its operation";
                 Some(Box::pin(std::future::ready(Reject::internal(said).into()))
                     as BoxFuture<'static, _>)
             }
@@ -259,7 +258,7 @@ impl Relay for Settled {
     fn serve(&self, request: RelayedRequest<'_>) -> Option<BoxFuture<'static, RelayReply>> {
         let course = self.course.lock().take()?;
         if self.operated.settling(&course).is_some() {
-            let said = "a server is still starting, and a rule needs to know it; try again later";
+            let said = "a server that a rule depends on is still starting; try again later";
             return Some(course.refuse("error", Reject::internal(said)));
         }
         self.operated.run(course, request)
@@ -292,7 +291,7 @@ impl Relay for Operated {
             let course = Mutex::new(Some(course));
             match kept.serve(&Settled { operated, course }) {
                 Some(work) => work.await,
-                None => Reject::internal("the gateway does not serve this").into(),
+                None => Reject::internal("the gateway does not serve this method").into(),
             }
         }))
     }

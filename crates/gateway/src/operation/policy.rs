@@ -69,7 +69,7 @@ fn holding<'a>(
         Ok(holds) => holds,
         Err(reason) => {
             let source = condition.source();
-            tracing::debug!(source, reason, "a condition cannot be evaluated");
+            tracing::debug!(source, reason, "could not evaluate a condition");
             on_error
         }
     };

@@ -45,7 +45,7 @@ impl Judged {
 
     /// The error for a request whose entry has changed since it was judged.
     pub(crate) fn outdated() -> Reject {
-        Reject::internal("the servers changed while rules were checked for this; try again")
+        Reject::internal("the servers changed while the rules were checked; try again")
     }
 }
 

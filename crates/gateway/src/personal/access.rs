@@ -89,7 +89,7 @@ impl SignIn {
         let state = self.state.wait_for(is_ended).await;
         match state.as_deref() {
             Ok(SignInState::Ended(end)) => end.clone(),
-            _ => Err("the sign-in was given up".to_owned()),
+            _ => Err("the sign-in was abandoned".to_owned()),
         }
     }
 }

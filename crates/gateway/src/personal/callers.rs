@@ -199,8 +199,8 @@ impl Callers {
             let evicted = longest_idle(&mut known, is_own);
             Some(evicted.ok_or_else(|| {
                 busy(format!(
-                    "you use {MAX_OF_CALLER} tokens with different scopes at the same time; end a call or a \
-                     subscription of one of them"
+                    "you are using {MAX_OF_CALLER} tokens with different scopes at once; end the calls or \
+                     subscriptions of one of them"
                 ))
             })?)
         } else if known.len() >= MAX_CALLERS {

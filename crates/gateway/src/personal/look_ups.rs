@@ -87,7 +87,7 @@ impl LookUp {
                 }
                 Ok(None) => {}
                 Err(_) => {
-                    tracing::warn!(server = %server.id, "looking for credentials took too long");
+                    tracing::warn!(server = %server.id, "looking up credentials took too long");
                 }
             }
             drop(ends);

@@ -241,6 +241,6 @@ impl Drop for AbortOnDrop {
 async fn served(kept: &OwnedRelayedRequest, own: &CallerCore) -> RelayReply {
     match kept.serve(&CoreRelay(Arc::clone(&own.core))) {
         Some(work) => work.await,
-        None => Reject::internal("the gateway does not serve this").into(),
+        None => Reject::internal("the gateway does not serve this method").into(),
     }
 }

@@ -161,7 +161,7 @@ impl SignInCall {
         }
         match time::timeout(SIGNED_IN_WITHIN, sign_in.ended()).await {
             Ok(Ok(())) if Callers::connect_now(own, server, caller).await => self.done(own),
-            Ok(Ok(())) => self.failed("there are no tokens after the sign-in"),
+            Ok(Ok(())) => self.failed("the sign-in ended without tokens"),
             Ok(Err(reason)) => self.failed(&reason),
             Err(_) => self.failed("the user did not sign in in time; call this tool again"),
         }
@@ -196,7 +196,7 @@ impl SignInCall {
         if answer["action"] == "accept" {
             return Asked::Agreed;
         }
-        Asked::Reply(self.failed("the user did not want to sign in"))
+        Asked::Reply(self.failed("the user declined to sign in"))
     }
 
     fn done(&self, own: &CallerCore) -> RelayReply {

@@ -225,7 +225,7 @@ impl Routes {
                 let left_out = (kind, member.id.clone(), name);
                 if !merging.before.left_out.contains(&left_out) {
                     let (_, server, name) = &left_out;
-                    tracing::warn!(%server, %name, "left out an entry that another server has too");
+                    tracing::warn!(%server, %name, "left out an entry that another server also offers");
                 }
                 self.left_out.insert(left_out);
                 continue;

@@ -75,7 +75,7 @@ impl Names {
         let (name, collision) = namer.name(server, own);
         if let Some(collision) = collision {
             let (wanted, given) = (collision.wanted, collision.given);
-            tracing::warn!(%server, wanted, given, "two entries would have had the same name");
+            tracing::warn!(%server, wanted, given, "renamed an entry, because another one has the same name");
         }
         name
     }

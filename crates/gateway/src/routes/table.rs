@@ -180,7 +180,9 @@ impl Routes {
         let start = match cursor {
             None => 0,
             Some(cursor) => self.place(kind, cursor).ok_or_else(|| {
-                Reject::invalid_params("`cursor` is not one of this list; start from the beginning")
+                Reject::invalid_params(
+                    "`cursor` does not belong to this list; start from the beginning",
+                )
             })?,
         };
         let written = self.written(kind, revision);

@@ -161,9 +161,9 @@ pub(crate) fn not_offered(
     let Some(request) = question.read() else {
         return match offered {
             Err(part) => part.to_error(),
-            Ok(()) => ErrorObject::invalid_params(format!(
-                "the parameters of `{method}` do not have the form that it asks for"
-            )),
+            Ok(()) => {
+                ErrorObject::invalid_params(format!("the parameters of `{method}` are invalid"))
+            }
         };
     };
     match offered.and_then(|()| check_offered(client, &request)) {

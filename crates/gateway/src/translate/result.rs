@@ -88,7 +88,7 @@ pub(crate) fn result(
             let kind = result_type(raw);
             if kind != "complete" {
                 return Err(Reject::internal(format!(
-                    "the server answered with a result of type `{kind}`, which {to} does not have"
+                    "the server answered with a result of type `{kind}`, which revision {to} does not have"
                 )));
             }
             edit = edit

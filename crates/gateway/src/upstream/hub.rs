@@ -41,8 +41,8 @@ pub(super) const UNKNOWN_WITHIN: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// The error for the server if its question may belong to several calls.
-const UNCLEAR: &str = "several calls run in this process, and nothing says which of them asks; \
-    call the tool again: calls that ask run one after the other from now on";
+const UNCLEAR: &str = "several calls run in this process, and the question does not say which of them it belongs to; \
+    call the tool again: from now on, calls that ask run one after the other";
 
 /// The role of a connection among the sessions with a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -279,7 +279,7 @@ impl LaneHub {
             Assignment::Unclear(ask) => {
                 tracing::debug!(
                     method = ask.method(),
-                    "a question may be of several calls, and is refused"
+                    "refused a question that may belong to several calls"
                 );
                 ask.refuse(&ErrorObject::internal(UNCLEAR));
             }
@@ -290,7 +290,10 @@ impl LaneHub {
     /// Refuses a question that no client can be asked.
     fn refuse(ask: RelayAsk) {
         let question = Question::new(ask.method(), ask.params().map(Raw::from));
-        tracing::debug!(method = question.method, "a question belongs to no call");
+        tracing::debug!(
+            method = question.method,
+            "refused a question that belongs to no call"
+        );
         ask.refuse(&refusal(&question));
     }
 }

@@ -337,8 +337,8 @@ impl Member {
         let waited = tokio::time::timeout(PLACE_WITHIN, all).await;
         waited.map_err(|_| {
             format!(
-                "all processes for it were busy for {PLACE_WITHIN:?}; try again later, or allow \
-                 more in the settings of the gateway (`processes`)"
+                "all processes of this server were busy for {PLACE_WITHIN:?}; try again later, or \
+                 allow more in the settings of the gateway (`processes`)"
             )
         })
     }

@@ -93,7 +93,7 @@ impl Keeper {
                 let state = parked.state.lock();
                 if state.is_given_up {
                     drop(state);
-                    self.call.cancel("the client gave the call up");
+                    self.call.cancel("the client abandoned the call");
                     return self.give_up();
                 }
                 state.answered_by
@@ -146,7 +146,7 @@ impl Keeper {
         self.exchange.context.parked.remove(self.parked.number);
         self.settle(unavailable(
             self.parked.server.as_str(),
-            "the call was given up",
+            "the client abandoned the call",
         ));
     }
 

@@ -93,7 +93,7 @@ async fn park(
         Err(reject) => {
             let refused = refusal(&Question::of_ask(&first));
             first.refuse(&refused);
-            call.cancel("the gateway cannot keep more calls waiting");
+            call.cancel("the gateway has too many calls that wait for answers");
             return reject.into();
         }
     };
@@ -125,13 +125,10 @@ pub(crate) async fn resume(
         if let Some(reply) = context.elsewhere(node, request).await {
             return reply;
         }
-        return unavailable(
-            server,
-            "the call was kept by another process, which is gone",
-        );
+        return unavailable(server, "the process that ran the call has ended");
     }
     let Some(parked) = context.parked.find(number) else {
-        return unavailable(server, "the call is over");
+        return unavailable(server, "the call has already ended");
     };
     let waiting = Waiting::new(&parked);
     if parked.awaits(round) {

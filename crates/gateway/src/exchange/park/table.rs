@@ -121,12 +121,12 @@ impl ParkTable {
             .filter(|call| call.server.as_str() == server);
         if calls.open.len() >= MAX_PARKED || of_server.count() >= MAX_PER_SERVER {
             return Err(Reject::internal(
-                "too many calls wait for answers of their users; try again later",
+                "too many calls are waiting for answers of users; try again later",
             ));
         }
         if of_caller >= MAX_PER_CALLER {
             return Err(Reject::internal(format!(
-                "{MAX_PER_CALLER} of your calls wait for answers; answer them first"
+                "{MAX_PER_CALLER} of your calls are waiting for answers; answer them first"
             )));
         }
         if calls.is_closed {

@@ -112,7 +112,10 @@ pub(in crate::exchange) fn created_by_modern(
     }
     let result = Raw::from(raw);
     let Ok(task) = serde_json::from_str::<Task>(raw.get()) else {
-        let message = format!("server `{}` created an unreadable task", exchange.server());
+        let message = format!(
+            "server `{}` returned a task that cannot be read",
+            exchange.server()
+        );
         return Some(Reject::internal(message).into());
     };
     let sealed = match enter(exchange, &task.task_id, task.ttl_ms, None) {
@@ -162,7 +165,7 @@ pub(in crate::exchange) fn finished(exchange: &Exchange, reply: RelayReply) -> R
         return reply;
     };
     if result.len() > MAX_FINISHED_BYTES {
-        let message = "the result is too large to be kept as a task; call the tool without one";
+        let message = "the result is too large for a task; call the tool without a task";
         return Reject::internal(message).into();
     }
     let is_failed = serde_json::from_slice::<&RawValue>(result)

@@ -91,7 +91,7 @@ impl TaskId {
                 "the task is gone: the gateway that ran it has ended",
             )),
             Some((_, NO_SESSION)) => Err(Reject::invalid_params(
-                "the task is gone: its result is not kept any more",
+                "the task is gone: its result has expired",
             )),
             Some((_, number)) => Ok(Some(number)),
         }
@@ -119,7 +119,7 @@ impl TaskId {
 
 /// The error for an id that this caller does not have.
 pub(super) fn unknown() -> Reject {
-    Reject::invalid_params("there is no such task")
+    Reject::invalid_params("the task is unknown")
 }
 
 fn digest() -> RequestDigest {

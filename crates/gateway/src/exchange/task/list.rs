@@ -55,7 +55,7 @@ async fn look_at_all(
             let looked = time::timeout(LOOK_WITHIN, look).await;
             let looked = looked.unwrap_or_else(|_| {
                 let server = &known.id.server;
-                tracing::warn!(server, "a task is not listed: its server did not answer");
+                tracing::warn!(server, "left out a task, because its server did not answer");
                 None
             });
             looked.map(|task| (place, task))

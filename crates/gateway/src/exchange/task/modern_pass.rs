@@ -21,7 +21,7 @@ pub(super) async fn serve(call: TaskCall) -> RelayReply {
             if let Some(key) = undeclared(&call, &raw) {
                 let (server, key) = (&call.id.server, name_in_message(&key));
                 return Reject::internal(format!(
-                    "server `{server}` asks for something (`{key}`) that the client did not declare"
+                    "server `{server}` sent an input request (`{key}`) that the client did not declare"
                 ))
                 .into();
             }

@@ -131,7 +131,7 @@ fn shown(call: &ModernTask<'_>, mut task: LegacyTask) -> RelayReply {
 }
 
 pub(super) fn terminal() -> RelayReply {
-    Reject::invalid_params("the task is over and cannot be cancelled").into()
+    Reject::invalid_params("the task has already ended and cannot be cancelled").into()
 }
 
 async fn cancel(call: &ModernTask<'_>) -> Result<RelayReply, RelayReply> {
@@ -223,7 +223,7 @@ async fn ask(
         let (Some(question), Some(params)) = (declared, params) else {
             let (server, key) = (call.server, name_in_message(&key));
             return Err(Reject::internal(format!(
-                "server `{server}` asks for something (`{key}`) that this client does not support"
+                "server `{server}` sent an input request (`{key}`) that this client does not support"
             ))
             .into());
         };
@@ -231,7 +231,7 @@ async fn ask(
             Some(Ok(answer)) => answer,
             // An answer cannot contain an error of the client, so the error ends the request.
             Some(Err(error)) => return Err(error.into()),
-            None => return Err(Reject::internal("the client went away").into()),
+            None => return Err(Reject::internal("the client disconnected").into()),
         };
         let bare = Edit::new(Raw::from(&*answer)).drop(&["_meta"]).finish();
         let bare = bare.map_err(|_| Reject::invalid_params("an answer must be an object"))?;

@@ -97,7 +97,7 @@ async fn list_at(
         None | Some(RelayReply::Error(code::METHOD_NOT_FOUND, _)) => Ok(Vec::new()),
         Some(RelayReply::Error(_, error)) => Err(error.raw().get().to_owned()),
         Some(RelayReply::Reject(reject)) => Err(reject.as_error().message.clone()),
-        Some(_) => Err("it answered with something else".to_owned()),
+        Some(_) => Err("it answered with something other than a list of tasks".to_owned()),
     }
 }
 
