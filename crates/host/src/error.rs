@@ -39,7 +39,7 @@ pub enum HostError {
         uri: String,
     },
     /// The host has no server with this id. [`Host::servers`](crate::Host::servers) lists its servers.
-    #[error("there is no server `{server}`")]
+    #[error("unknown server `{server}`")]
     NoServer {
         /// The id.
         server: ServerId,

@@ -107,7 +107,7 @@ fn servers_that_are_not_there_are_named_with_the_reason() {
     assert!(hint.starts_with("pass --allow start:theirs"), "{hint}");
     let said = stderr(&place.run(&words));
     assert!(
-        said.contains("server `theirs` failed: the user has to allow it"),
+        said.contains("server `theirs` failed: the user must allow it"),
         "{said}"
     );
     assert!(said.contains("hint: pass --allow start:theirs"), "{said}");

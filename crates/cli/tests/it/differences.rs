@@ -79,9 +79,9 @@ fn what_changed_is_told_by_what_it_means() {
     let output = place.run(&["diff", &old, &new]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let wanted = "  \
-        breaking    tool  add   a: its type changes from \"integer\" to \"string\"\n  \
-        breaking    tool  add   b: it is required now\n  \
-        breaking    tool  gone  it is gone\n  \
+        breaking    tool  add   a: its type changed from \"integer\" to \"string\"\n  \
+        breaking    tool  add   b: it is now required\n  \
+        breaking    tool  gone  removed\n  \
         compatible  tool  add   c: there is a new argument\n  \
         compatible  tool  more  added\n  \
         wording     tool  add   description: from \"Adds.\" to \"Adds two.\"\n\
@@ -96,7 +96,7 @@ fn what_changed_is_told_by_what_it_means() {
     );
     let first = json!({
         "effect": "breaking", "kind": "tool", "name": "add", "path": "a",
-        "what": "its type changes from \"integer\" to \"string\"",
+        "what": "its type changed from \"integer\" to \"string\"",
     });
     assert_eq!(json["changes"][0], first);
     // New tools break no client.

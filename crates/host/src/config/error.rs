@@ -16,7 +16,7 @@ pub enum ConfigError {
         source: io::Error,
     },
     /// The file is larger than 16 MiB. It was probably named by mistake.
-    #[error("`{path}` has {bytes} bytes, and no config file is larger than {limit}")]
+    #[error("`{path}` has {bytes} bytes; the limit for a config file is {limit}")]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -37,8 +37,8 @@ pub enum ConfigError {
     },
     /// It is a config file, but has no section with servers.
     #[error(
-        "`{path}` has no servers: none of `mcpServers`, `servers`, `mcp_servers`, `mcp`, \
-         `context_servers` is there"
+        "`{path}` has no servers: it needs one of `mcpServers`, `servers`, `mcp_servers`, `mcp`, \
+         `context_servers`"
     )]
     NoServers {
         /// The file.

@@ -90,8 +90,14 @@ const WITHOUT_EFFECT: [(&str, &str); 16] = [
         "sign in with `HostBuilder::reach_with`, or `turnbuckle login`",
     ),
     ("authProviderType", "only OAuth and headers are known"),
-    ("oauth_scopes", "the server says which scopes it wants"),
-    ("scopes", "the server says which scopes it wants"),
+    (
+        "oauth_scopes",
+        "the server itself names the scopes that it requires",
+    ),
+    (
+        "scopes",
+        "the server itself names the scopes that it requires",
+    ),
     (
         "trust",
         "an entry in a file is not consent; allow the server in the policy or when asked",
@@ -151,7 +157,7 @@ impl Settings {
             }
             other => {
                 let known = WITHOUT_EFFECT.iter().find(|(key, _)| *key == other);
-                return Err(known.map_or("no host that is known here has it", |(_, reason)| reason));
+                return Err(known.map_or("it is unknown", |(_, reason)| reason));
             }
         }
         Ok(())

@@ -35,7 +35,7 @@ pub enum Denied {
     /// The user would have to be asked, but there is no user interface. Allow the action in the
     /// policy, grant it beforehand, or set [`HostBuilder::user`](crate::HostBuilder::user).
     #[error(
-        "the user has to allow it, and there is no user interface to ask; allow it in the policy or grant it before"
+        "the user must allow it, but there is no user interface to ask; allow it in the policy, or grant it beforehand"
     )]
     NoUserInterface,
     /// The server already has eight open questions. Its new question is declined; calls of the
@@ -385,7 +385,7 @@ impl Consent {
                 if let Err(error) = self.grants.allow_always(&key) {
                     // The answer is valid for this action, and the user is asked again the next time.
                     let error = turnbuckle_base::error_chain::in_one_line(&error);
-                    tracing::error!(error, "a grant was not kept");
+                    tracing::error!(error, "could not save a grant");
                 }
             }
             (Scope::Once | Scope::Conversation, _) => {}

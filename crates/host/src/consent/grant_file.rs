@@ -117,7 +117,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Grant>, GrantFileError> {
         .into_iter()
         .map(|entry| {
             let kind = ActionKind::parse(&entry.allow)
-                .ok_or_else(|| malformed(format!("`allow = \"{}\"` is not known", entry.allow)))?;
+                .ok_or_else(|| malformed(format!("`allow = \"{}\"` is unknown", entry.allow)))?;
             Ok(Grant {
                 server: entry.server,
                 kind,

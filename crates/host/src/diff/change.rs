@@ -27,7 +27,7 @@ pub struct Change {
     /// The place of the change within the entry, as a path of names such as `address.city`; empty
     /// for the whole entry.
     pub path: String,
-    /// The change, as a clause such as `it is required now`.
+    /// The change, as a clause such as `it is now required`.
     pub what: String,
 }
 

@@ -24,11 +24,11 @@ pub(super) fn server(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
             of.say(
                 Breaking,
                 "revision",
-                format!("{gone} is not spoken any more"),
+                format!("{gone} is no longer supported"),
             );
         }
         for added in new.iter().filter(|revision| !old.contains(revision)) {
-            of.say(Compatible, "revision", format!("{added} is spoken now"));
+            of.say(Compatible, "revision", format!("{added} is now supported"));
         }
     }
     if let (Some(old), Some(new)) = (&old.capabilities, &new.capabilities) {
@@ -38,7 +38,7 @@ pub(super) fn server(old: &Snapshot, new: &Snapshot, changes: &mut Changes) {
         wording(&old.server, &new.server, member, &mut of);
     }
     if old.instructions != new.instructions {
-        of.say(Wording, "instructions", "they change");
+        of.say(Wording, "instructions", "the instructions changed");
     }
 }
 
@@ -49,9 +49,9 @@ fn capabilities(old: &Named, new: &Named, path: &str, of: &mut Of<'_>) {
         match (was, new.get(name)) {
             (Value::Object(was), Some(Value::Object(is))) => capabilities(was, is, &path, of),
             (Value::Bool(false), None) => {}
-            (_, None) => of.say(Breaking, &path, "it is not offered any more"),
+            (_, None) => of.say(Breaking, &path, "it is no longer offered"),
             (Value::Bool(true), Some(Value::Bool(false))) => {
-                of.say(Breaking, &path, "it is not offered any more");
+                of.say(Breaking, &path, "it is no longer offered");
             }
             (was, Some(is)) if was != is => of.say(Compatible, &path, became(was, is)),
             _ => {}
@@ -59,7 +59,7 @@ fn capabilities(old: &Named, new: &Named, path: &str, of: &mut Of<'_>) {
     }
     for (name, is) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
         if *is != Value::Bool(false) {
-            of.say(Compatible, &format!("{path}.{name}"), "it is offered now");
+            of.say(Compatible, &format!("{path}.{name}"), "it is now offered");
         }
     }
 }
@@ -83,8 +83,8 @@ pub(super) fn tool(was: &Value, is: &Value, of: &mut Of<'_>) {
     schema::compare(position, &was["inputSchema"], &is["inputSchema"], of);
     match (was.get("outputSchema"), is.get("outputSchema")) {
         (Some(was), Some(is)) => schema::compare(Position::Output, was, is, of),
-        (Some(_), None) => of.say(Breaking, "output", "there is no output schema any more"),
-        (None, Some(_)) => of.say(Compatible, "output", "there is an output schema now"),
+        (Some(_), None) => of.say(Breaking, "output", "the output schema was removed"),
+        (None, Some(_)) => of.say(Compatible, "output", "an output schema was added"),
         (None, None) => {}
     }
     hints(&was["annotations"], &is["annotations"], of);
@@ -154,15 +154,15 @@ pub(super) fn prompt(was: &Value, is: &Value, of: &mut Of<'_>) {
     let needed = |argument: &Value| argument["required"] == true;
     for (name, was) in &was {
         match is.get(name) {
-            None => of.say(Breaking, name, "the argument is gone"),
+            None => of.say(Breaking, name, "the argument was removed"),
             Some(is) => {
                 match (needed(was), needed(is)) {
-                    (false, true) => of.say(Breaking, name, "it is required now"),
-                    (true, false) => of.say(Compatible, name, "it is optional now"),
+                    (false, true) => of.say(Breaking, name, "it is now required"),
+                    (true, false) => of.say(Compatible, name, "it is now optional"),
                     _ => {}
                 }
                 if was["description"] != is["description"] {
-                    of.say(Wording, name, "its description changes");
+                    of.say(Wording, name, "its description changed");
                 }
             }
         }
@@ -241,7 +241,7 @@ fn each(
         };
         match new.get(name) {
             Some(is) => compare(was, is, &mut of),
-            None => of.say(Breaking, "", "it is gone"),
+            None => of.say(Breaking, "", "removed"),
         }
     }
     for name in new.keys().filter(|name| !old.contains_key(*name)) {
@@ -264,7 +264,7 @@ fn wording(was: &Value, is: &Value, member: &str, of: &mut Of<'_>) {
     if is_short(was) && is_short(is) && !was.is_object() && !was.is_array() {
         of.say(Wording, member, became(was, is));
     } else {
-        of.say(Wording, member, "it changes");
+        of.say(Wording, member, "it changed");
     }
 }
 

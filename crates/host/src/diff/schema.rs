@@ -61,7 +61,7 @@ impl<'s> Comparison<'s, '_, '_> {
                 self.judge(
                     path,
                     is.get(keyword).is_some(),
-                    format!("`{keyword}` changes"),
+                    format!("`{keyword}` changed"),
                 );
             }
         }
@@ -94,7 +94,7 @@ impl<'s> Comparison<'s, '_, '_> {
                         one.contains(kind) || (*kind == "integer" && one.contains("number"))
                     }))
         };
-        let what = format!("its type changes {}", became(&was["type"], &is["type"]));
+        let what = format!("its type changed {}", became(&was["type"], &is["type"]));
         match (covers(&new, &old), covers(&old, &new)) {
             (true, _) => self.judge(path, false, what),
             (false, true) => self.judge(path, true, what),
@@ -117,8 +117,8 @@ impl<'s> Comparison<'s, '_, '_> {
                 continue;
             };
             match (needed(was, name), needed(is, name)) {
-                (false, true) => self.judge(&place, true, "it is required now"),
-                (true, false) => self.judge(&place, false, "it is optional now"),
+                (false, true) => self.judge(&place, true, "it is now required"),
+                (true, false) => self.judge(&place, false, "it is now optional"),
                 _ => {}
             }
             self.at(&place, part, now, depth + 1);
@@ -133,7 +133,9 @@ impl<'s> Comparison<'s, '_, '_> {
 
     fn gone(&mut self, place: &str, was_needed: bool) {
         match self.position {
-            Position::Input => self.of.say(Effect::Breaking, place, "the argument is gone"),
+            Position::Input => self
+                .of
+                .say(Effect::Breaking, place, "the argument was removed"),
             Position::Output if was_needed => {
                 self.of
                     .say(Effect::Breaking, place, "the result no longer has it");
@@ -156,7 +158,7 @@ impl<'s> Comparison<'s, '_, '_> {
                 .say(Effect::Compatible, place, "there is a new argument"),
             Position::Output => self
                 .of
-                .say(Effect::Compatible, place, "the result has it now"),
+                .say(Effect::Compatible, place, "the result now has it"),
         }
     }
 
@@ -178,7 +180,7 @@ impl<'s> Comparison<'s, '_, '_> {
             let what = if new < old {
                 "other members are no longer accepted"
             } else {
-                "other members are accepted now"
+                "other members are now accepted"
             };
             // Callers do not read additional members of a result.
             match self.position {
@@ -192,14 +194,14 @@ impl<'s> Comparison<'s, '_, '_> {
     fn variants(&mut self, path: &str, word: &str, was: &'s Value, is: &'s Value, depth: usize) {
         let (old, new) = (self.named(was, word, true), self.named(is, word, false));
         if old.is_empty() != new.is_empty() {
-            let what = format!("`{word}` changes");
+            let what = format!("`{word}` changed");
             self.judge(path, old.is_empty(), what);
             return;
         }
         for (name, part) in &old {
             match new.iter().find(|(other, _)| other == name) {
                 Some((_, now)) => self.at(&joined(path, name), part, now, depth + 1),
-                None => self.judge(path, true, format!("the variant {name} is gone")),
+                None => self.judge(path, true, format!("the variant {name} was removed")),
             }
         }
         for (name, _) in &new {

@@ -53,10 +53,10 @@ pub(super) fn compare(at: &mut Comparison<'_, '_, '_>, path: &str, was: &Value, 
     }
     for rule in OTHERS {
         match (was.get(rule), is.get(rule)) {
-            (None, Some(_)) => at.judge(path, true, format!("there is a rule `{rule}` now")),
-            (Some(_), None) => at.judge(path, false, format!("the rule `{rule}` is gone")),
+            (None, Some(_)) => at.judge(path, true, format!("the rule `{rule}` was added")),
+            (Some(_), None) => at.judge(path, false, format!("the rule `{rule}` was removed")),
             (Some(was), Some(is)) if was != is => {
-                let what = format!("the rule `{rule}` changes {}", became(was, is));
+                let what = format!("the rule `{rule}` changed {}", became(was, is));
                 at.of.say(Effect::Breaking, path, what);
             }
             _ => {}
@@ -64,7 +64,7 @@ pub(super) fn compare(at: &mut Comparison<'_, '_, '_>, path: &str, was: &Value, 
     }
     if was.get("default") != is.get("default") {
         let what = format!(
-            "its default changes {}",
+            "its default changed {}",
             became(&was["default"], &is["default"])
         );
         at.of.say(Effect::Compatible, path, what);
@@ -73,7 +73,7 @@ pub(super) fn compare(at: &mut Comparison<'_, '_, '_>, path: &str, was: &Value, 
         // Texts of the root schema are reported with those of the tool itself.
         if !path.is_empty() && was.get(word) != is.get(word) {
             at.of
-                .say(Effect::Wording, path, format!("its {word} changes"));
+                .say(Effect::Wording, path, format!("its {word} changed"));
         }
     }
 }
@@ -86,11 +86,11 @@ fn choices(at: &mut Comparison<'_, '_, '_>, path: &str, was: &Value, is: &Value)
                 at.judge(path, true, format!("{gone} is no longer a choice"));
             }
             for added in is.iter().filter(|choice| !was.contains(choice)) {
-                at.judge(path, false, format!("{added} is a choice now"));
+                at.judge(path, false, format!("{added} is now a choice"));
             }
         }
-        (None, Some(_)) => at.judge(path, true, "only certain values are left"),
-        (Some(_), None) => at.judge(path, false, "it may be any value now"),
+        (None, Some(_)) => at.judge(path, true, "only certain values are now allowed"),
+        (Some(_), None) => at.judge(path, false, "any value is now allowed"),
         (None, None) => {}
     }
 }
@@ -123,6 +123,6 @@ fn bound(
     at.judge(
         path,
         is_narrower,
-        format!("`{rule}` changes {}", became(was, is)),
+        format!("`{rule}` changed {}", became(was, is)),
     );
 }

@@ -39,20 +39,20 @@ fn what_takes_less_breaks_arguments_and_what_gives_more_breaks_results() {
         (
             json!({"type": "integer"}),
             json!({"type": "number"}),
-            "its type changes",
+            "its type changed",
         ),
         (json!({"enum": [1]}), json!({"enum": [1, 2]}), "2 is"),
         (
             json!({"maxLength": 3}),
             json!({"maxLength": 5}),
-            "`maxLength` changes",
+            "`maxLength` changed",
         ),
         (
             json!({"minimum": 3}),
             json!({"minimum": 1}),
-            "`minimum` changes",
+            "`minimum` changed",
         ),
-        (json!({"minimum": 3}), json!({}), "`minimum` changes"),
+        (json!({"minimum": 3}), json!({}), "`minimum` changed"),
         (json!({"pattern": "a"}), json!({}), "pattern"),
         (
             json!({"anyOf": [{"title": "A"}]}),
@@ -99,7 +99,7 @@ fn members_come_and_go() {
         &none,
         Breaking,
         "a",
-        "the argument is gone",
+        "the argument was removed",
     );
     one(
         Input,
@@ -107,7 +107,7 @@ fn members_come_and_go() {
         &needed,
         Breaking,
         "a",
-        "it is required now",
+        "it is now required",
     );
     one(
         Input,
@@ -115,7 +115,7 @@ fn members_come_and_go() {
         &optional,
         Compatible,
         "a",
-        "it is optional now",
+        "it is now optional",
     );
     one(
         Output,
@@ -123,7 +123,7 @@ fn members_come_and_go() {
         &optional,
         Breaking,
         "output.a",
-        "it is optional now",
+        "it is now optional",
     );
     one(
         Output,
@@ -139,7 +139,7 @@ fn members_come_and_go() {
         &needed,
         Compatible,
         "output.a",
-        "the result has it now",
+        "the result now has it",
     );
 }
 
@@ -167,6 +167,6 @@ fn references_are_followed_and_have_an_end() {
 fn words_are_words() {
     let said = |text: &str| object(&json!({"a": {"description": text}}), &json!([]));
     let (was, is) = (said("one"), said("two"));
-    let what = "its description changes";
+    let what = "its description changed";
     one(Position::Input, &was, &is, Effect::Wording, "a", what);
 }

@@ -225,7 +225,7 @@ impl Supervisor<'_> {
             }
             Ok(Err(error)) => Err(ServerFailure::connecting(&error)),
             Err(_) => Err(not_started(format!(
-                "it did not answer within {:?}; raise its start timeout if it needs longer",
+                "it did not answer within {:?}; raise its start timeout if it needs more time",
                 spec.start_timeout
             ))),
         }
@@ -311,7 +311,7 @@ impl Supervisor<'_> {
                 time::sleep(MIN_RELIST_PAUSE).await;
             }
             Some(Err(error)) => {
-                tracing::debug!(server = %self.upstream.id(), %error, "stopped hearing of changes");
+                tracing::debug!(server = %self.upstream.id(), %error, "the subscription to changes ended");
                 *hearing = Hearing::Again(Box::pin(time::sleep(LISTEN_AGAIN)));
             }
             None => {
@@ -347,7 +347,7 @@ impl Supervisor<'_> {
             // The server never reports changes.
             Err(CallError::NotOffered { .. }) => Hearing::Nothing,
             Err(error) => {
-                tracing::debug!(server = %self.upstream.id(), %error, "cannot hear of changes");
+                tracing::debug!(server = %self.upstream.id(), %error, "cannot subscribe to changes");
                 Hearing::Again(Box::pin(time::sleep(LISTEN_AGAIN)))
             }
         }
@@ -368,7 +368,7 @@ impl Supervisor<'_> {
         let id = self.upstream.id().clone();
         tokio::task::spawn_blocking(move || {
             if let Err(error) = known::write(&path, &lists) {
-                tracing::warn!(server = %id, %error, "cannot keep the lists of a server");
+                tracing::warn!(server = %id, %error, "cannot save the lists of a server");
             }
         });
     }

@@ -340,7 +340,7 @@ impl Upstream {
             ServerState::Failed { failure, .. } if failure.kind == FailureKind::Misconfigured => {
                 return Err(failure.clone());
             }
-            ServerState::Disabled => return Err(gone("it is switched off")),
+            ServerState::Disabled => return Err(gone("it is disabled")),
             _ => {}
         }
         self.start_soon();

@@ -72,7 +72,10 @@ impl Plan {
                     .is_ok_and(|found| found.entry.scope == entry.scope);
                 let id = ServerId::new(entry.name.as_str());
                 if servers.contains_key(&id) || !is_nearest {
-                    notes.push(about(entry, "another server has this name; it is not used"));
+                    notes.push(about(
+                        entry,
+                        "another server has the same name; this entry is not used",
+                    ));
                     continue;
                 }
                 let spec = self.spec(entry, &mut notes);
@@ -103,14 +106,14 @@ impl Plan {
     fn spec(&self, entry: &Entry, notes: &mut Vec<ConfigNote>) -> ServerSpec {
         let mut settings = entry.read_settings();
         for not in &settings.not_honoured {
-            let text = format!("the key `{}` is not honoured: {}", not.key, not.reason);
+            let text = format!("the key `{}` has no effect: {}", not.key, not.reason);
             notes.push(about(entry, text));
         }
         if self.approvals == Approvals::Reported && !settings.approved_tools.is_empty() {
             let tools = settings.approved_tools.join("`, `");
             let text = format!(
-                "the file approves `{tools}`, which is not honoured: an entry in a file is not consent; allow them \
-                 when asked, or trust the approvals of files"
+                "the file approves `{tools}`, which has no effect: an entry in a file is not consent; allow the \
+                 tools when asked, or trust the approvals of files"
             );
             notes.push(about(entry, text));
             settings.approved_tools.clear();

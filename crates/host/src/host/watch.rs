@@ -35,19 +35,19 @@ pub(super) async fn watch(host: Weak<Inner>, files: Watch) {
             return;
         };
         if let Some(error) = grants.news(problem) {
-            tracing::warn!(error, "nothing is granted until the file can be read");
+            tracing::warn!(error, "no grants apply until the file can be read");
         }
         let has_changed = stamps.as_ref().is_some_and(|before| *before != now);
         stamps = Some(now);
         if has_changed && files == Watch::On {
             let host = Host { inner };
             match host.reload().await {
-                Ok(reloaded) => tracing::info!(?reloaded, "read the config files again"),
+                Ok(reloaded) => tracing::info!(?reloaded, "reloaded the config files"),
                 Err(error) => {
                     let error = in_one_line(&error);
                     tracing::warn!(
                         error,
-                        "the servers stay as they are: a config file is wrong"
+                        "the servers are unchanged, because a config file is invalid"
                     );
                 }
             }

@@ -156,7 +156,7 @@ async fn every_key_is_honoured_or_reported() {
     within("start", host.ready()).await;
     let notes: Vec<String> = host.notes().iter().map(ToString::to_string).collect();
     for words in [
-        "`trust` is not honoured",
+        "`trust` has no effect",
         "approves `echo`",
         "NO_SUCH_VARIABLE_HERE",
         "`enabled` must be true or false",
