@@ -24,7 +24,7 @@ pub enum ModelError {
         message: String,
     },
     /// The API requires a key, and no key was given.
-    #[error("{api} needs an API key; set one")]
+    #[error("{api} needs an API key")]
     NoKey {
         /// The URL of the API.
         api: String,
@@ -40,7 +40,7 @@ pub enum ModelError {
         message: String,
     },
     /// There were too many requests or tokens, or there is no credit left (status 429).
-    #[error("{api} refuses requests for now, because of a rate or spending limit: {message}")]
+    #[error("{api} refused the request, because a rate or spending limit was reached: {message}")]
     RateLimited {
         /// The URL of the API.
         api: String,
@@ -108,7 +108,7 @@ pub enum ModelError {
         limit: usize,
     },
     /// The answer does not have the format of this API.
-    #[error("{api} did not answer as its format says")]
+    #[error("the answer of {api} does not have the format of this API")]
     Answer {
         /// The URL of the API.
         api: String,
@@ -116,7 +116,7 @@ pub enum ModelError {
         source: AnswerError,
     },
     /// The key would be sent unencrypted over the network.
-    #[error("an API key is not sent to {api}, which is neither https nor this machine")]
+    #[error("the API key was not sent to {api}, which is neither https nor on this machine")]
     PlainHttp {
         /// The URL of the API.
         api: String,
@@ -128,7 +128,7 @@ pub enum ModelError {
         model: String,
     },
     /// The name of the model is missing after the name of its provider.
-    #[error("`{model}` names no model")]
+    #[error("`{model}` lacks the name of a model")]
     NoName {
         /// The text that was given.
         model: String,

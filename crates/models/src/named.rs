@@ -203,7 +203,10 @@ mod tests {
         }
         for model in ["openai:", "anthropic:", "ollama:", "scripted:"] {
             let error = NamedModel::parse(model, None).unwrap_err();
-            assert_eq!(error.to_string(), format!("`{model}` names no model"));
+            assert_eq!(
+                error.to_string(),
+                format!("`{model}` lacks the name of a model")
+            );
         }
         let script = NamedModel::parse("scripted:x", None).unwrap();
         assert_eq!((script.key_variable(), script.key_account()), (None, None));

@@ -129,7 +129,8 @@ impl Scripted {
         let (turn, first) = {
             let mut turns = self.turns.lock();
             let turn = turns.left.pop_front();
-            let turn = turn.ok_or_else(|| failed("no turn is left; add a line".to_owned()))?;
+            let turn =
+                turn.ok_or_else(|| failed("the script has no turns left; add a line".to_owned()))?;
             let first = turns.calls + 1;
             turns.calls += turn.calls.len();
             (turn, first)

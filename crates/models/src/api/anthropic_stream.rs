@@ -122,7 +122,7 @@ impl Events {
                 }
             }
             (None, _) => {
-                let reason = "a delta belongs to no content block";
+                let reason = "a delta does not belong to a content block";
                 return Err(Fault::BrokenOff(reason.to_owned()));
             }
             _ => {}

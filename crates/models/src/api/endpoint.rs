@@ -224,7 +224,7 @@ impl Endpoint {
             }
             attempt += 1;
             let reason = error.to_string();
-            tracing::info!(%reason, ?pause, "a model API is asked again");
+            tracing::info!(%reason, ?pause, "trying a model API again");
             report(Delta::Waiting {
                 time: pause,
                 reason: &reason,

@@ -35,7 +35,7 @@ pub(super) async fn read(endpoint: &Endpoint, model: &str, reply: Reply) -> Mode
     let parsed: Value = serde_json::from_slice(&body).unwrap_or_default();
     let message = message(&parsed, &body).unwrap_or_else(|| {
         let reason = status.canonical_reason();
-        reason.unwrap_or("no reason was given").to_owned()
+        reason.unwrap_or("the API gave no reason").to_owned()
     });
     let message = endpoint.masked(&message);
     let api = endpoint.name();

@@ -54,7 +54,7 @@ pub(super) fn request(
     if let Some(temperature) = params.temperature {
         body["temperature"] = temperature.clamp(0.0, 1.0).into();
         if !(0.0..=1.0).contains(&temperature) {
-            left_out.push(format!("temperature {temperature}: the API takes 0 to 1"));
+            left_out.push(format!("temperature {temperature}: the API accepts 0 to 1"));
         }
     }
     // The API refuses stop sequences of white space.

@@ -141,7 +141,7 @@ pub fn attachment(contents: &ResourceContents) -> SamplingContent {
             } else {
                 let size = blob.blob.len() / 4 * 3;
                 SamplingContent::text(format!(
-                    "[resource {}: {mime_type}, {size} bytes, which a message cannot hold]",
+                    "[resource {}: {mime_type}, {size} bytes; this type cannot be part of a message]",
                     blob.uri
                 ))
             }

@@ -51,7 +51,7 @@ pub(super) fn request(params: &CreateMessageRequestParams, tools: &ToolList) -> 
         let five: Vec<_> = stop.iter().take(5).collect();
         settings.insert("stopSequences".to_owned(), json!(five));
         if stop.len() > 5 {
-            left_out.push("stop sequences after the fifth: the API takes 5".to_owned());
+            left_out.push("stop sequences after the fifth: the API accepts 5".to_owned());
         }
     }
     if !settings.is_empty() {

@@ -51,7 +51,7 @@ impl<'c> Media<'c> {
         ]
         .contains(&kind.as_str());
         if !is_readable || is_picture {
-            return Err(media.left_out("its bytes are not what they are said to be"));
+            return Err(media.left_out("its bytes do not match its media type"));
         }
         Ok(media)
     }
@@ -68,7 +68,7 @@ impl<'c> Media<'c> {
 
     /// A text for the model, which replaces media that its API does not support.
     pub(super) fn note(&self) -> String {
-        self.left_out("this model's API does not take it")
+        self.left_out("this model's API does not accept it")
     }
 
     fn left_out(&self, why: &str) -> String {
@@ -145,7 +145,7 @@ mod tests {
         ] {
             let note = Media::new(data, said, Some("f")).unwrap_err();
             assert!(
-                note.ends_with("its bytes are not what they are said to be]"),
+                note.ends_with("its bytes do not match its media type]"),
                 "{note}"
             );
             assert!(note.starts_with(&format!("[{said} f, ")), "{note}");

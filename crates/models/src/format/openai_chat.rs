@@ -48,7 +48,7 @@ pub(super) fn request(
         // The API accepts four.
         body["stop"] = stop.iter().take(4).cloned().collect();
         if stop.len() > 4 {
-            left_out.push("stop sequences after the fourth: the API takes 4".to_owned());
+            left_out.push("stop sequences after the fourth: the API accepts 4".to_owned());
         }
     }
     if !tools.json().is_empty() {

@@ -37,7 +37,7 @@ pub(super) fn request(
     }
     let mut left_out = Vec::new();
     if params.stop_sequences.is_some() {
-        left_out.push("stop sequences: this API has none".to_owned());
+        left_out.push("stop sequences: this API does not support them".to_owned());
     }
     if !tools.json().is_empty() {
         body["tools"] = tools.json().into();

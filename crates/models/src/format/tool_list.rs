@@ -62,7 +62,7 @@ impl ToolList {
             list.rewrites.push(Rewrite {
                 tool: tool.name.clone(),
                 at: String::new(),
-                what: format!("left out; the API takes {limit} tools"),
+                what: format!("left out; the API accepts {limit} tools"),
                 is_left_out: true,
             });
         }
@@ -72,7 +72,7 @@ impl ToolList {
     fn add(&mut self, format: Format, dialect: &'static Dialect, tool: &Tool) {
         let name = self.names.add(&tool.name, &dialect.tool_names);
         if name != tool.name {
-            self.note(tool, "", format!("told to the model as `{name}`"));
+            self.note(tool, "", format!("renamed to `{name}` for the model"));
         }
         let narrowed = narrow(&tool.input_schema, dialect);
         for (at, what) in narrowed.changes {

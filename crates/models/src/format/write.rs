@@ -14,7 +14,7 @@ use crate::schema::{ANTHROPIC, Dialect, GEMINI, OPENAI};
 ///
 /// let tools = Format::OpenAiChat.tools(&[Tool::new("files/read", Default::default())]);
 /// assert_eq!(tools.json()[0]["function"]["name"], "files_read");
-/// assert_eq!(tools.rewrites()[0].what, "told to the model as `files_read`");
+/// assert_eq!(tools.rewrites()[0].what, "renamed to `files_read` for the model");
 /// assert_eq!(tools.names().host_name("files_read"), "files/read");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -123,7 +123,7 @@ impl Sampler {
 
     fn check(&self, params: &CreateMessageRequestParams) -> Result<(), SamplingError> {
         if params.messages.is_empty() {
-            let reason = "there is no message".to_owned();
+            let reason = "`messages` is empty".to_owned();
             return Err(SamplingError::Invalid { reason });
         }
         let rounds = balance::rounds(&params.messages)

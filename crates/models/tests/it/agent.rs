@@ -302,7 +302,7 @@ async fn a_run_with_a_real_api_sends_results_in_the_published_shape() {
     assert_eq!(ended, AgentOutcome::Done(StopReason::EndTurn));
     assert_eq!(
         events[0],
-        "tool `files/read`: told to the model as `files_read`"
+        "tool `files/read`: renamed to `files_read` for the model"
     );
     let messages = stand_in.requests()[1].body["messages"].clone();
     assert_eq!(

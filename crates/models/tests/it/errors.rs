@@ -75,7 +75,7 @@ async fn a_busy_api_is_asked_again_when_it_says() {
     assert!(
         error
             .to_string()
-            .ends_with("because of a rate or spending limit: too many"),
+            .ends_with("because a rate or spending limit was reached: too many"),
         "{error}"
     );
     assert_eq!(stand_in.requests().len(), 3);
@@ -146,11 +146,11 @@ async fn errors_in_any_shape_are_told() {
         ),
         (
             Reply::json(200, &json!({"hello": 1})),
-            "did not answer as its format says",
+            "does not have the format of this API",
         ),
         (
             Reply::new(200, "text/html", "<p>"),
-            "did not answer as its format says",
+            "does not have the format of this API",
         ),
         (
             Reply::json(200, &json!({"error": "Unexpected endpoint or method"})),
@@ -284,7 +284,7 @@ async fn a_stream_that_breaks_off_is_an_error() {
         ("data: {nonsense\n\n".to_owned(), "an event is not JSON"),
         (
             "data: {\"type\":\"content_block_delta\",\"index\":9,\"delta\":{}}\n\n".to_owned(),
-            "belongs to no content block",
+            "does not belong to a content block",
         ),
     ] {
         let stand_in = StandIn::start(shape::anthropic, [Reply::events(stream)]);

@@ -136,11 +136,17 @@ fn errors_and_pictures_of_results_are_where_each_api_expects_them() {
 fn what_an_api_has_no_words_for_is_told() {
     let tools = Format::OpenAiResponses.tools(&[]);
     let written = Format::OpenAiResponses.request("m", &everything(), &tools);
-    assert_eq!(written.left_out, ["stop sequences: this API has none"]);
+    assert_eq!(
+        written.left_out,
+        ["stop sequences: this API does not support them"]
+    );
     let mut hot = everything();
     hot.temperature = Some(1.5);
     let written = Format::Anthropic.request("m", &hot, &Format::Anthropic.tools(&[]));
-    assert_eq!(written.left_out, ["temperature 1.5: the API takes 0 to 1"]);
+    assert_eq!(
+        written.left_out,
+        ["temperature 1.5: the API accepts 0 to 1"]
+    );
     assert_eq!(written.body["temperature"], 1.0);
 }
 

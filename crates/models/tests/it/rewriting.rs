@@ -290,7 +290,7 @@ fn too_many_tools_and_long_descriptions_are_cut_and_reported() {
     let list = Format::OpenAiChat.tools(&many);
     assert_eq!(list.json().len(), 128);
     let told: Vec<_> = list.rewrites().iter().map(ToString::to_string).collect();
-    assert_eq!(told[0], "tool `t128`: left out; the API takes 128 tools");
+    assert_eq!(told[0], "tool `t128`: left out; the API accepts 128 tools");
     assert!(list.rewrites().iter().all(|rewrite| rewrite.is_left_out));
     assert_eq!(Format::Anthropic.tools(&many).json().len(), 130);
     let long = tool("long", json!({})).with_description("ä".repeat(2000));

@@ -26,7 +26,7 @@ async fn turns_are_played_in_order_and_checked() {
     let error = model.answer(&said("red"), &mut |_| {}).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "script `demo`: no turn is left; add a line"
+        "script `demo`: the script has no turns left; add a line"
     );
 }
 
