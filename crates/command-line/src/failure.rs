@@ -276,16 +276,15 @@ pub fn in_plain_words(error: &CallError) -> Option<String> {
             method,
             limit,
         } => Some(format!(
-            "server `{server}` answered `{method}` with more than {limit} bytes, which is the most \
-             that is read"
+            "server `{server}` answered `{method}` with more than {limit} bytes, which is the limit"
         )),
         CallError::TooManyNodes {
             server,
             method,
             limit,
         } => Some(format!(
-            "server `{server}` answered `{method}` with more than {limit} JSON values and names, \
-             which is the most that is read"
+            "server `{server}` answered `{method}` with more than {limit} JSON values and names, which is \
+             the limit"
         )),
         _ => None,
     }

@@ -140,7 +140,7 @@ fn hidden_line(question: &str) -> io::Result<Option<String>> {
 
 #[cfg(not(unix))]
 fn hidden_line(_question: &str) -> io::Result<Option<String>> {
-    let reason = "a secret cannot be typed unseen here; set it in the environment";
+    let reason = "a secret cannot be typed hidden on this system; set it in the environment";
     Err(io::Error::new(io::ErrorKind::Unsupported, reason))
 }
 

@@ -98,7 +98,7 @@ impl Recorder {
             return Ok(());
         };
         let path = self.0.path.display();
-        let said = format!("the recording `{path}` does not have every message: {error}");
+        let said = format!("the recording `{path}` is incomplete: {error}");
         Err(Failed::new(Code::Output, said))
     }
 }

@@ -24,9 +24,9 @@ enum ArgumentError {
     },
     #[error("`{key}` is a list: add to it with {key}+=…, or write it whole with {key}:=[…]")]
     List { key: String },
-    #[error("`{key}` has no list to add to")]
+    #[error("`{key}` is not a list, so nothing can be added to it")]
     NotAList { key: String },
-    #[error("`{key}` leads into a value that is not an object")]
+    #[error("`{key}` names a member of a value that is not an object")]
     NoWay { key: String },
     #[error("`{key}` is not valid JSON")]
     NotJson {
@@ -38,7 +38,7 @@ enum ArgumentError {
         file: String,
         source: std::io::Error,
     },
-    #[error("stdin must hold an object of JSON")]
+    #[error("stdin must hold a JSON object")]
     NotAnObject,
     #[error("`{key}` is given twice; a list takes several values, each with {key}+=…")]
     Repeated { key: String },
@@ -287,10 +287,10 @@ mod tests {
                 &["tags=a"],
                 "`tags` is a list: add to it with tags+=…, or write it whole with tags:=[…]",
             ),
-            (&["name=a", "name+=b"], "`name` has no list to add to"),
+            (&["name=a", "name+=b"], "`name` is not a list"),
             (
                 &["name=a", "name.b=c"],
-                "`name.b` leads into a value that is not an object",
+                "`name.b` names a member of a value that is not an object",
             ),
             (
                 &["age=1", "age=2"],

@@ -102,7 +102,7 @@ pub fn find(word: &str, lookup: Lookup<'_>) -> Outcome<Server> {
     if is_told {
         for (_, broken) in &all[..index] {
             tell(&format!(
-                "note: server `{}` of `{}` cannot be used; the one of `{}` is",
+                "note: server `{}` of `{}` cannot be used; the one of `{}` is used",
                 broken.name,
                 broken.file.display(),
                 entry.file.display()
@@ -110,7 +110,7 @@ pub fn find(word: &str, lookup: Lookup<'_>) -> Outcome<Server> {
         }
         if let Some((_, other)) = all.get(index + 1) {
             tell(&format!(
-                "note: server `{}` is that of `{}`, which hides the one of `{}`",
+                "note: using server `{}` of `{}`; it hides the one of `{}`",
                 entry.name,
                 entry.file.display(),
                 other.file.display()
@@ -169,7 +169,7 @@ pub fn config_files(config: Option<&PathBuf>) -> Outcome<(ConfigFiles, Vec<Place
 /// The message about a file that is not used because it belongs to another user.
 pub fn somebody_elses(path: &Path) -> String {
     format!(
-        "`{}` belongs to another user and is not used; `--config FILE` uses it all the same",
+        "`{}` belongs to another user and is not used; `--config FILE` uses it anyway",
         path.display()
     )
 }
@@ -214,7 +214,7 @@ fn check_address(word: &str) -> Outcome {
     let (scheme, rest) = word.split_once("://").unwrap_or_default();
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if authority.contains('@') {
-        return Err(Failed::usage("the URL of the server has credentials in it")
+        return Err(Failed::usage("the URL of the server contains credentials")
             .hint("give them as a header: `--header 'Authorization: …'`"));
     }
     let is_web = ["http", "https"].contains(&&*scheme.to_ascii_lowercase());
@@ -272,7 +272,7 @@ fn unknown(word: &str, error: LookupError) -> Failed {
             "no config file was found; a server can be named by its URL or by `-- command`"
                 .to_owned()
         }
-        LookupError::Unknown { known, .. } => format!("there are: {}", known.join(", ")),
+        LookupError::Unknown { known, .. } => format!("configured servers: {}", known.join(", ")),
         _ => return Failed::usage(error),
     };
     Failed::usage(error).hint(hint)
