@@ -137,7 +137,7 @@ where
     };
     let exhausted = async {
         limit.exhausted().await;
-        canceller.cancel("the time for the whole command is over");
+        canceller.cancel("the time limit of the command was reached");
     };
     let outcome = tokio::select! {
         outcome = work(session) => outcome,
@@ -184,7 +184,10 @@ async fn end<T>(
         }
     };
     if ended.is_none() {
-        tell(&format!("warning: server `{}` does not end", server.name));
+        tell(&format!(
+            "warning: the connection to server `{}` did not close in time",
+            server.name
+        ));
     }
 }
 
@@ -220,7 +223,7 @@ impl Session {
                 tokio::select! {
                     answers = answerer.answer(&self.name, pending.asks()) => answers,
                     () = self.connection.withdrawn(&pending) => {
-                        tell("note: the server does not need an answer any more");
+                        tell("note: the server no longer needs an answer");
                         Ok(InputResponses::default())
                     }
                 }

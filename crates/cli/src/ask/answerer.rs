@@ -38,7 +38,7 @@ impl Answerer {
     /// Reports answers on the command line that no question asked for: they may be misspelled.
     pub(crate) fn tell_unasked(&self) {
         for name in self.prepared.unasked() {
-            let said = format!("warning: nothing asked for `{name}`, which `--answer` answers");
+            let said = format!("warning: `--answer {name}=…` not used: nothing asked for `{name}`");
             tell(&Style::Warn.err(&said));
         }
     }
@@ -157,6 +157,6 @@ impl Answerer {
 }
 
 fn unknown(server: &str) -> Failed {
-    let what = format!("`{server}` asks in a way that this version does not know");
+    let what = format!("`{server}` sent a question of a kind that this version does not support");
     Failed::new(Code::Input, what)
 }

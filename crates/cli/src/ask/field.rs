@@ -171,7 +171,7 @@ impl<'f> Field<'f> {
                 (Some(default), _) => Ok(TypedField::Value(default)),
                 (None, PrimitiveSchema::Boolean(_)) => Ok(TypedField::Value(false.into())),
                 (None, _) if !self.is_required => Ok(TypedField::Nothing),
-                (None, _) => Err("it is needed; Ctrl-D declines".to_owned()),
+                (None, _) => Err("a value is required; Ctrl-D declines the form".to_owned()),
             };
         }
         let value = self.value(text)?;
@@ -331,7 +331,7 @@ mod tests {
             (
                 json!({"type": "string"}),
                 "",
-                "it is needed; Ctrl-D declines",
+                "a value is required; Ctrl-D declines the form",
             ),
             (json!({"type": "number"}), "old", "`old` is not a number"),
             (json!({"type": "boolean"}), "maybe", "type y or n"),

@@ -143,7 +143,7 @@ impl Prepared {
                 .iter()
                 .filter(|name| !self.answers.contains_key(**name));
             if let Some(near) = nearest_name(name, open.copied()) {
-                let said = format!("`--answer {given}=…` fits no field of the question");
+                let said = format!("`--answer {given}=…` matches no field of the question");
                 return Err(Failed::usage(said).hint(format!("did you mean `{near}`?")));
             }
         }
@@ -182,7 +182,7 @@ impl Prepared {
             Ok(TypedField::Value(value)) => Ok(Some(value)),
             Ok(TypedField::Nothing) => Ok(None),
             Err(problem) => Err(Failed::usage(format!(
-                "the answer to `{name}` does not fit: {problem}"
+                "the answer to `{name}` is invalid: {problem}"
             ))),
         }
     }

@@ -27,7 +27,7 @@ pub(super) async fn ask(
     for text in shown.lines() {
         tell(&format!("  {text}"));
     }
-    let how = Style::Dim.err("answer for it; an empty line ends the answer, Ctrl-D refuses");
+    let how = Style::Dim.err("type its answer; an empty line ends the answer, Ctrl-D refuses");
     tell(&format!("  {how}"));
     let mut answer: Vec<String> = Vec::new();
     loop {

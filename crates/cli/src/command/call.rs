@@ -68,7 +68,7 @@ pub(crate) fn run(call: &Call) -> Outcome {
     let (server, rest) = call.request.server.split(&call.words)?;
     let (tool, words) = rest.split_first().ok_or_else(|| {
         let line = server.line("list", "");
-        Failed::usage("no tool was named").hint(format!("`{line}` shows what there is"))
+        Failed::usage("no tool was named").hint(format!("`{line}` lists the tools"))
     })?;
     let work = async |session: Session| call.on(&server, &session, tool, words).await;
     call.request.run(&server, work)
@@ -90,9 +90,9 @@ impl Call {
         let called = connection.call(name, &*arguments);
         if self.task {
             if matches!(server.launch, Launch::Command { .. }) {
-                let said = "a task of a program that is started here ends with this command";
+                let said = "a task cannot outlive this command, which starts and ends the server";
                 return Err(Failed::usage(said)
-                    .hint("without `--task` it is waited for; a server at a URL keeps its tasks"));
+                    .hint("leave out `--task` to wait for the result, or use a server at a URL"));
             }
             let revision = connection.server().revision();
             let support = tool
@@ -112,10 +112,9 @@ impl Call {
                     if !revision.is_modern() && !self.is_seen_by_others(server, &task).await {
                         // No command could get the task's result.
                         let _ = task.cancel().await;
-                        let said = "the server keeps a task with its session, and each command \
-                                    has a session of its own";
+                        let said = "the server keeps tasks per session, so no later command could reach this task";
                         return Err(
-                            Failed::usage(said).hint("without `--task` the result is waited for")
+                            Failed::usage(said).hint("leave out `--task` to wait for the result")
                         );
                     }
                     connection.leave_session_open();
@@ -154,7 +153,7 @@ impl Call {
         let name = &tool.name;
         let said = format!("the result of tool `{name}` breaks its output schema: {problem}");
         if self.output_schema == OutputSchema::Error {
-            let hint = "`--output-schema warn` takes it all the same";
+            let hint = "`--output-schema warn` accepts the result with a warning";
             return Err(Failed::new(Code::Protocol, said).hint(hint));
         }
         tell(&Style::Warn.err(&format!("warning: {said}")));
@@ -266,7 +265,7 @@ pub(crate) fn find<'t>(server: &Server, tools: &'t [Tool], name: &str) -> Outcom
         let failed = Failed::usage(format!("server `{}` has no tool `{name}`", server.name));
         match nearest_name(name, tools.iter().map(|tool| &*tool.name)) {
             Some(near) => failed.hint(format!("did you mean `{near}`?")),
-            None => failed.hint(format!("`{}` shows what there is", server.line("list", ""))),
+            None => failed.hint(format!("`{}` lists the tools", server.line("list", ""))),
         }
     })
 }

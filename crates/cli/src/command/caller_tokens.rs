@@ -96,7 +96,7 @@ impl CallerTokens {
         if self.owner.is_same_caller(&before) {
             // Some of the keys have changed. The tokens can be used even if that cannot be recorded.
             if let Err(error) = self.claim(&store).await {
-                tracing::warn!(%error, "the new keys of a caller could not be noted with its tokens");
+                tracing::warn!(%error, "could not record the new keys of a caller with its tokens");
             }
             return Some(store);
         }
@@ -147,7 +147,7 @@ async fn delete(store: FileStore, client: &OAuth, url: &str) {
     let oauth = client.clone().store(store.clone());
     let _ = tokio::time::timeout(REVOKED_WITHIN, oauth.sign_out(url)).await;
     if let Err(error) = store.delete() {
-        tracing::warn!(%error, "tokens of a former caller could not be deleted");
+        tracing::warn!(%error, "could not delete the tokens of a former caller");
     }
 }
 

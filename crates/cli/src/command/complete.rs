@@ -57,7 +57,7 @@ pub(crate) fn run(complete: &Complete) -> Outcome {
         }
         completion.values.iter().for_each(|value| print(value));
         if completion.has_more == Some(true) {
-            tell(&Style::Dim.err("there are more"));
+            tell(&Style::Dim.err("the server has more values"));
         }
         Ok(())
     };

@@ -64,7 +64,7 @@ pub(crate) fn run(diff: &Diff) -> Outcome {
     for (side, snapshot) in [("old", &old), ("new", &new)] {
         for list in snapshot.unknown() {
             tell(&format!(
-                "the {side} recording has no list of {list}: they are not compared"
+                "the {side} recording has no list of {list}, so {list} are not compared"
             ));
         }
     }
@@ -125,7 +125,7 @@ impl Diff {
         if breaking > 0 {
             return Err(Failed::new(
                 Code::Tool,
-                format!("callers of the old may fail with the new: {breaking} breaking"),
+                format!("clients of the old server may fail with the new one: {breaking} breaking"),
             ));
         }
         Ok(())

@@ -34,7 +34,7 @@ pub(crate) fn run(get: &Get) -> Outcome {
     let (server, rest) = get.request.server.split(&get.words)?;
     let (name, words) = rest.split_first().ok_or_else(|| {
         let line = server.line("list", "prompts");
-        Failed::usage("no prompt was named").hint(format!("`{line}` shows them"))
+        Failed::usage("no prompt was named").hint(format!("`{line}` lists the prompts"))
     })?;
     let work = async |session: Session| get.on(&server, &session, name, words).await;
     get.request.run(&server, work)
@@ -75,7 +75,7 @@ fn find<'p>(server: &Server, prompts: &'p [Prompt], name: &str) -> Outcome<&'p P
             match nearest_name(name, prompts.iter().map(|prompt| &*prompt.name)) {
                 Some(near) => failed.hint(format!("did you mean `{near}`?")),
                 None => failed.hint(format!(
-                    "`{}` shows what there is",
+                    "`{}` lists the prompts",
                     server.line("list", "prompts")
                 )),
             }

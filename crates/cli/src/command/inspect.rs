@@ -70,7 +70,7 @@ impl Inspect {
         self.add_servers(&inspector)?;
         if !self.watch.is_empty() {
             if let Some(gone) = self.watch.iter().find(|path| !path.exists()) {
-                let said = format!("there is no `{}` to watch", gone.display());
+                let said = format!("cannot watch `{}`: it does not exist", gone.display());
                 return Err(Failed::usage(said));
             }
             inspector.watch(self.watch.clone());

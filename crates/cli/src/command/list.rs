@@ -105,10 +105,12 @@ pub(crate) fn run(list: &List) -> Outcome {
 /// The error if nothing is listed.
 fn nothing(server: &Server, wanted: &str, near: Option<String>) -> Failed {
     let name = &server.name;
-    let failed = Failed::usage(format!("nothing of server `{name}` begins with `{wanted}`"));
+    let failed = Failed::usage(format!(
+        "nothing that server `{name}` offers starts with `{wanted}`"
+    ));
     match near {
         Some(near) => failed.hint(format!("did you mean `{near}`?")),
-        None => failed.hint(format!("`{}` shows what there is", server.line("list", ""))),
+        None => failed.hint(format!("`{}` lists all of them", server.line("list", ""))),
     }
 }
 

@@ -122,7 +122,7 @@ pub(crate) fn run(login: &Login) -> Outcome {
         _ => {
             tell(&format!("signed in to {url}"));
             if !store.is_sealed() {
-                tell("there is no keyring here: the tokens are in files that only you can read");
+                tell("no keyring is available, so the tokens are in files that only you can read");
             }
         }
     }
@@ -196,11 +196,9 @@ async fn leave_as_caller(caller: &str, server: Option<&str>, is_forced: bool) ->
         let oauth = sign_in::kept_in(unchanged).allow_private_networks();
         let TokenOwner { server, .. } = &owner;
         if let Err(error) = oauth.sign_out(&owner.url).await {
-            let said = format!(
-                "the authorization server did not take the tokens of `{server}` back: {error}"
-            );
+            let said = format!("could not revoke the tokens of `{server}`: {error}");
             if !is_forced {
-                let hint = "they are still there; `--force` deletes them all the same";
+                let hint = "the tokens are still stored; `--force` deletes them anyway";
                 return Err(Failed::new(Code::Authorization, said).hint(hint));
             }
             tell(&format!("warning: {said}"));

@@ -39,7 +39,7 @@ pub(crate) fn run(read: &Read) -> Outcome {
     let [uri, values @ ..] = rest else {
         let line = server.line("list", "resources");
         let failed = Failed::usage("name one resource by its URI");
-        return Err(failed.hint(format!("`{line}` shows them")));
+        return Err(failed.hint(format!("`{line}` lists the resources")));
     };
     let uri = match values {
         [] => uri.clone(),
@@ -125,7 +125,7 @@ async fn suggest(server: &Server, session: &Session, uri: &str, failed: Failed) 
         None if !is_unknown => failed,
         None => {
             let line = server.line("list", "resources");
-            failed.hint(format!("`{line}` shows what there is"))
+            failed.hint(format!("`{line}` lists the resources"))
         }
     }
 }

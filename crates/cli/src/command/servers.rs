@@ -86,7 +86,7 @@ pub(crate) fn run(servers: &Servers) -> Outcome {
     if servers.all {
         for place in &config_files.absent {
             print(&Style::Dim.out(&format!(
-                "not there: {} ({})",
+                "not found: {} ({})",
                 place.path.display(),
                 place.host
             )));
@@ -113,7 +113,12 @@ fn table(entries: &[Entry], hidden: &Hidden) -> Table {
         let mark = if entry.is_enabled { "" } else { "off" };
         let scope = entry.scope.as_ref().map(|scope| format!("only in {scope}"));
         let by = hidden.by(entry);
-        let by = by.map(|file| format!("not used: `{}` has one of this name", file.display()));
+        let by = by.map(|file| {
+            format!(
+                "not used: `{}` has a server of the same name",
+                file.display()
+            )
+        });
         let notes: Vec<String> = scope.into_iter().chain(by).collect();
         table.row(vec![
             (entry.name.clone(), Some(Style::Strong)),

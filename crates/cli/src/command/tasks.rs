@@ -49,14 +49,21 @@ pub(crate) fn run(tasks: &Tasks) -> Outcome {
     match rest[..] {
         [] | ["list"] | ["get" | "result" | "cancel", _] => {}
         [action @ ("get" | "result" | "cancel")] => {
-            return Err(Failed::usage(format!("`{action}` needs the id of a task"))
-                .hint(format!("`{}` lists them", server.line("tasks", "list"))));
+            return Err(
+                Failed::usage(format!("`{action}` needs the id of a task")).hint(format!(
+                    "`{}` lists the tasks",
+                    server.line("tasks", "list")
+                )),
+            );
         }
         _ => {
             return Err(Failed::usage(
                 "the actions are `list`, `get ID`, `result ID` and `cancel ID`",
             )
-            .hint(format!("`{}` lists them", server.line("tasks", "list"))));
+            .hint(format!(
+                "`{}` lists the tasks",
+                server.line("tasks", "list")
+            )));
         }
     }
     let work = async |session: Session| tasks.on(&session, &rest).await;

@@ -97,13 +97,13 @@ impl Watch {
             let line = tokio::select! {
                 change = next(&mut changes) => match change {
                     Some(change) => self.change(&change?),
-                    None => return Err(Failed::new(Code::Connect, "the server ended")),
+                    None => return Err(Failed::new(Code::Connect, "the connection to the server ended")),
                 },
                 log = logs.next() => match log {
                     // Some servers send messages below the requested level.
                     Some(Logged::Message(message)) if message.level < level => continue,
                     Some(log) => self.log(&log),
-                    None => return Err(Failed::new(Code::Connect, "the server ended")),
+                    None => return Err(Failed::new(Code::Connect, "the connection to the server ended")),
                 },
             };
             print(&line);
@@ -134,7 +134,7 @@ impl Watch {
                 json!({"change": "missed", "count": count}),
             ),
             Change::Missed(_) => (
-                "the server was not heard for a while; changes may have been missed".to_owned(),
+                "the connection was interrupted; changes may have been missed".to_owned(),
                 json!({"change": "missed"}),
             ),
             Change::Other { method, params } => (

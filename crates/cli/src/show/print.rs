@@ -62,7 +62,7 @@ pub(crate) fn all_printed() -> Outcome {
         Some(error) => {
             let said = format!("a part of the result was not saved: {error}");
             let failed = Failed::new(Code::Output, said);
-            Err(failed.hint("`--save FOLDER` names a folder for it"))
+            Err(failed.hint("`--save FOLDER` saves to another folder"))
         }
     }
 }

@@ -117,7 +117,7 @@ impl<'s> Parts<'s> {
         }
         if depth >= MAX_DEPTH {
             if has_parts(schema) {
-                let text = "there is more below; `--json` shows all of it";
+                let text = "nested too deeply to show; `--json` shows all of it";
                 self.add(depth, "…", text.to_owned());
             }
             return;
@@ -209,7 +209,7 @@ impl<'s> Parts<'s> {
     fn add(&mut self, depth: usize, name: &str, about: String) -> bool {
         let (name, about) = match self.left {
             0 => return false,
-            1 => ("…", "there is more; `--json` shows all of it".to_owned()),
+            1 => ("…", "too long to show; `--json` shows all of it".to_owned()),
             _ => (name, about),
         };
         self.left -= 1;
@@ -408,7 +408,7 @@ mod tests {
             "[1] number",
             "both? object",
             "one? boolean",
-            "… there is more below; `--json` shows all of it",
+            "… nested too deeply to show; `--json` shows all of it",
         ] {
             assert!(
                 lines.iter().any(|line| line == wanted),

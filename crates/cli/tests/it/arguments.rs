@@ -33,11 +33,11 @@ fn mistakes_are_named_and_nothing_is_called() {
         ),
         (
             &["get", "lab", "zzzzzzzz"],
-            "error: server `lab` has no prompt `zzzzzzzz`\nhint: `turnbuckle list lab prompts` shows what there is\n",
+            "error: server `lab` has no prompt `zzzzzzzz`\nhint: `turnbuckle list lab prompts` lists the prompts\n",
         ),
         (
             &["tasks", "lab", "get"],
-            "error: `get` needs the id of a task\nhint: `turnbuckle tasks lab list` lists them\n",
+            "error: `get` needs the id of a task\nhint: `turnbuckle tasks lab list` lists the tasks\n",
         ),
         (
             &["load", "lab", "add", "a=1", "b=2", "-n", "0"],

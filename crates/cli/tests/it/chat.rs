@@ -197,7 +197,7 @@ fn rounds_are_bounded_and_the_bound_is_named() {
     let said = stderr(&output);
     assert!(
         said.ends_with(
-            "error: the model was asked 2 times and is not done\nhint: raise --max-rounds\n"
+            "error: the model did not finish after 2 requests\nhint: raise --max-rounds\n"
         ),
         "{said}"
     );

@@ -29,14 +29,14 @@ fn an_answer_that_is_not_whole_is_not_taken_for_one() {
         (
             "part",
             "length",
-            "cut off: the answer has as many tokens as it may",
+            "cut off: the answer reached the token limit",
         ),
         (
             "part",
             "content_filter",
             "the API ended it with `contentFilter`",
         ),
-        ("", "stop", "the model said nothing"),
+        ("", "stop", "the model gave no answer"),
         ("whole", "stop", ""),
     ] {
         let output = ask("text/event-stream", stream(text, reason), &[]);

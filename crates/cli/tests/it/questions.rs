@@ -165,7 +165,7 @@ fn answers_that_are_missing_unasked_for_or_repeated_are_named() {
     let unasked = ["--answer", "raeson=x"];
     let output = place.run(&[&call[..], &answers, &unasked].concat());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let wanted = "warning: nothing asked for `raeson`, which `--answer` answers\n";
+    let wanted = "warning: `--answer raeson=…` not used: nothing asked for `raeson`\n";
     assert_eq!(stderr(&output), wanted);
     let output = place.run(&[&call[..], &answers, &["--answer", "confirm=false"]].concat());
     assert_eq!(output.status.code(), Some(2), "{output:?}");

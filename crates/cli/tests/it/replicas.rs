@@ -340,7 +340,7 @@ fn a_call_that_waits_at_one_gateway_is_answered_through_another() {
     one.child.kill().expect("it is killed");
     one.ended();
     let lost = other.call_text(&answered(&asked, "Eve"));
-    assert!(lost.contains("is gone"), "{lost}");
+    assert!(lost.contains("has ended"), "{lost}");
 }
 
 /// A task of a client of 2025-11-25 runs in a process of one gateway, and all gateways know it.

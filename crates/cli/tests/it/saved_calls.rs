@@ -106,7 +106,7 @@ fn a_file_that_is_wrong_calls_nothing() {
         ("{", "`calls.json` is not a file of saved calls: "),
         (
             r#"{"calls": [{"tool": "a", "expect": [{}]}]}"#,
-            "call 1: `at` alone expects nothing",
+            "call 1: `at` needs one of",
         ),
     ] {
         place.write("calls.json", text);

@@ -315,7 +315,7 @@ fn a_question_that_is_taken_back_does_not_hold_up_the_result() {
     let screen = terminal.see("ended with 0");
     assert!(screen.contains("never mind"), "{screen}");
     assert!(
-        screen.contains("note: the server does not need an answer any more"),
+        screen.contains("note: the server no longer needs an answer"),
         "{screen}"
     );
 }

@@ -301,7 +301,7 @@ fn a_changed_file_is_taken_over_and_other_servers_keep_running() {
     assert_eq!(stdout(&output), "hi\n", "{}", stderr(&output));
     // A config file that cannot be parsed changes nothing.
     place.write("servers.json", "{ \"mcpServers\": ");
-    gateway.hears(&["the servers stay as they were"]);
+    gateway.hears(&["the servers are unchanged"]);
     let output = place.run(&["call", &gateway.url, "new__echo", "text=still"]);
     assert_eq!(stdout(&output), "still\n", "{}", stderr(&output));
     config("");
@@ -465,7 +465,7 @@ fn a_config_is_checked_without_starting_anything() {
     let output = place.run(&["up", "good.json", "--check", "--only", "b"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("there are: a"),
+        stderr(&output).contains("configured servers: a"),
         "{}",
         stderr(&output)
     );

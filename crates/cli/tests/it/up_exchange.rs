@@ -242,7 +242,7 @@ fn credentials_that_do_not_go_together_are_refused_in_words() {
             "`env` or `keyring` and `sign-in`",
         ),
         ("exchange = \"https://a.example\"", "need `client-id`"),
-        ("scopes = [\"a\"]", "name no secret"),
+        ("scopes = [\"a\"]", "lack a secret"),
         ("sing-in = \"caller\"", "sing-in"),
         ("client-id = \"a\"", "`client-secret-env`"),
     ] {

@@ -78,7 +78,7 @@ fn a_reload_is_checked_against_the_guard_that_runs() {
     // The keys only take effect after a restart, so they do not help now.
     place.write("turnbuckle.toml", &format!("{KEYS}{SIGN_IN}{OTHER}"));
     gateway.hears(&["after a restart"]);
-    gateway.hears(&["cannot tell callers apart", "stay as they were"]);
+    gateway.hears(&["cannot tell callers apart", "are unchanged"]);
     assert!(!gateway.said().contains("reloaded"), "{}", gateway.said());
 }
 
@@ -88,5 +88,5 @@ fn a_reload_adds_exchange_only_where_callers_have_tokens() {
     place.write("turnbuckle.toml", OTHER);
     let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
     place.write("turnbuckle.toml", &format!("{OAUTH}{EXCHANGE}{OTHER}"));
-    gateway.hears(&["needs callers with OAuth tokens", "stay as they were"]);
+    gateway.hears(&["needs callers with OAuth tokens", "are unchanged"]);
 }

@@ -62,7 +62,7 @@ fn a_change_fails_the_check_until_it_is_approved() {
     let wrong = lock(&["approve", "small/stay"]);
     assert_eq!(wrong.status.code(), Some(2), "{}", stderr(&wrong));
     assert!(
-        stderr(&wrong).contains("there are: small/send"),
+        stderr(&wrong).contains("these differ: small/send"),
         "{}",
         stderr(&wrong)
     );

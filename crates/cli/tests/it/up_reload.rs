@@ -53,7 +53,7 @@ fn keys_that_come_or_go_restart_nothing() {
         });
         gateway.hears(&["ready", "kept"]);
         place.write("turnbuckle.toml", &file(after));
-        gateway.hears(&["changes of `keys` count after a restart"]);
+        gateway.hears(&["changes of `keys` take effect after a restart"]);
         gateway.hears(&["reloaded", "0 added, 0 changed, 0 removed"]);
         assert_eq!(place.read("started").lines().count(), 1);
         // The guard has not changed.

@@ -11,7 +11,7 @@ fn a_wrong_address_is_named_before_anything_is_connected_to() {
         ("ftp://x/y", "error: `ftp://x/y` is not a server URL\n"),
         (
             "http://ada:sesame@127.0.0.1:1/mcp",
-            "error: the URL of the server has credentials in it\n",
+            "error: the URL of the server contains credentials\n",
         ),
         (
             "gopher://x/y?key=sesame",
@@ -80,7 +80,7 @@ fn of_several_servers_with_one_name_the_list_says_which_is_used() {
     assert_eq!((hidden.len(), used.len()), (1, 1), "{said}");
     assert!(hidden[0].contains("no-such-program-xyz"), "{said}");
     assert!(
-        hidden[0].contains(".vscode/mcp.json` has one of this name"),
+        hidden[0].contains(".vscode/mcp.json` has a server of the same name"),
         "{said}"
     );
     let all: serde_json::Value =
@@ -169,7 +169,7 @@ fn what_is_like_something_that_there_is_is_suggested() {
         (
             &["list", "lab", "zzzzzz"],
             2,
-            "hint: `turnbuckle list lab` shows what there is\n",
+            "hint: `turnbuckle list lab` lists the tools\n",
         ),
         (
             &["list", "lab", "tools", "echo", "more"],

@@ -51,7 +51,7 @@ impl Permission {
         let (server, subject) = rest.split_once('/').unwrap_or((rest, "*"));
         if server.is_empty() || subject.is_empty() {
             return Err(
-                Failed::usage(format!("`{text}` names no server or no tool"))
+                Failed::usage(format!("`{text}` lacks the server or the tool"))
                     .hint("write SERVER/TOOL, such as `git/git_log` or `git/*`"),
             );
         }

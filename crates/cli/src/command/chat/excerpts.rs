@@ -29,12 +29,12 @@ impl Excerpts {
             whole(name, begin);
             let rest = text[begin.len()..].chars().count();
             if rest > 0 {
-                tell(&Style::Warn.err(&format!("  … and {rest} characters more")));
+                tell(&Style::Warn.err(&format!("  … and {rest} more characters")));
             }
         }
         let rest = self.0.len().saturating_sub(MAX_TEXTS);
         if rest > 0 {
-            tell(&Style::Warn.err(&format!("  … and {rest} more of these")));
+            tell(&Style::Warn.err(&format!("  … and {rest} more texts")));
         }
     }
 

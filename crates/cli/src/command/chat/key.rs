@@ -40,8 +40,10 @@ pub(super) fn save(model: &NamedModel) -> Outcome {
         return Err(Failed::usage("a script needs no key"));
     };
     if io::stdin().is_terminal() {
-        return Err(Failed::usage("a key is not typed where it can be seen")
-            .hint("pipe it: `pass show key | turnbuckle chat --model NAME --save-key`"));
+        return Err(Failed::usage(
+            "the key cannot be typed at a terminal, where others could see it",
+        )
+        .hint("pipe it: `pass show key | turnbuckle chat --model NAME --save-key`"));
     }
     let mut key = String::new();
     let read = io::stdin().lock().take(MAX_KEY).read_to_string(&mut key);
@@ -74,7 +76,10 @@ mod ring {
         thread::spawn(move || tell.send(work()));
         match told.recv_timeout(TIMEOUT) {
             Ok(outcome) => outcome.map_err(|error| error.to_string()),
-            Err(_) => Err(format!("it did not answer within {} s", TIMEOUT.as_secs())),
+            Err(_) => Err(format!(
+                "the keyring did not answer within {} s",
+                TIMEOUT.as_secs()
+            )),
         }
     }
 
@@ -93,7 +98,7 @@ mod ring {
     pub(super) fn write(account: &str, key: &str) -> Outcome {
         let (account, key) = (account.to_owned(), key.to_owned());
         ask(move || keyring::Entry::new(SERVICE, &account)?.set_password(&key)).map_err(|reason| {
-            Failed::usage(format!("the keyring does not keep the key: {reason}"))
+            Failed::usage(format!("could not save the key in the keyring: {reason}"))
                 .hint("put it into the environment instead")
         })
     }

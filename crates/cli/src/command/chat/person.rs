@@ -127,7 +127,7 @@ async fn consent(who: &Requester, question: &ConsentQuestion) -> ConsentAnswer {
     let server = one_line(who.server.as_str());
     tell(&format!("{mark} server `{server}`: {}", asked(question)));
     if question.has_changed {
-        let said = "  you allowed it before; since then the server has changed what it says of it";
+        let said = "  you allowed it before, but its description has changed since then";
         tell(&Style::Warn.err(said));
     }
     let texts = texts_of(question);

@@ -61,7 +61,7 @@ pub(super) async fn get(
     let got = conversation.get_prompt(name, &given).await;
     let got = got.map_err(|error| Failed::new(Code::Protocol, error))?;
     if got.messages.is_empty() {
-        let said = format!("prompt `{name}` has no messages: nothing was said");
+        let said = format!("prompt `{name}` has no messages, so nothing was sent to the model");
         return Err(Failed::new(Code::Protocol, said));
     }
     let messages = got.messages.into_iter();
@@ -95,7 +95,7 @@ async fn ask(
         tell(&format!("  it says: {}", one_line(about)));
     }
     let typed = read_line(&format!("  {}: ", one_line(&argument.name))).await?;
-    typed.ok_or_else(|| Failed::new(Code::Input, format!("`{}` is needed", argument.name)))
+    typed.ok_or_else(|| Failed::new(Code::Input, format!("`{}` is required", argument.name)))
 }
 
 /// A content block of a prompt as content of the conversation.

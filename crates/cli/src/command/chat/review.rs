@@ -45,7 +45,7 @@ pub(super) async fn answer(
     for content in &answer.content {
         texts.add("model", written(content));
     }
-    head(who, "gets this answer of the model");
+    head(who, "will get this answer of the model");
     texts.show();
     match ask(who, "the answer", &answer.content, &texts).await {
         Reviewed::Accept(scope) => Review::Accept(scope),
@@ -129,7 +129,7 @@ async fn ask(
             "c" if has_chat => return Reviewed::Accept(Scope::Conversation),
             "e" => {
                 let Some(now) = text_of(content) else {
-                    tell("  it has no text that could be edited");
+                    tell("  there is no text to edit");
                     continue;
                 };
                 let line = Line::new(format!("  {what}: ")).holding(now);

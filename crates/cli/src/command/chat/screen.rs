@@ -90,7 +90,7 @@ impl Screen {
             }
             Event::Delta(Delta::Waiting { time, reason }) => {
                 self.end_line();
-                let again = format!("  {reason}; asked again in {}", elapsed(*time));
+                let again = format!("  {reason}; trying again in {}", elapsed(*time));
                 tell(&Style::Dim.err(&again));
             }
             Event::Calling(call) => {
@@ -129,7 +129,7 @@ impl Screen {
         if count > 0 {
             self.end_line();
             let said = format!(
-                "the model's API does not take so many tools: {count} are left out (`/tools` names them)"
+                "the model's API does not accept so many tools: {count} are left out (see `/tools`)"
             );
             tell(&Style::Warn.err(&said));
         }

@@ -129,7 +129,7 @@ pub(super) fn data_folder() -> Outcome<PathBuf> {
         from("XDG_DATA_HOME").or_else(|| from("HOME").map(|home| home.join(".local/share")))
     };
     let base = base.ok_or_else(|| {
-        Failed::usage("there is no folder for what the chat keeps").hint("set HOME")
+        Failed::usage("cannot find a folder for the chat's data").hint("set HOME")
     })?;
     let folder = base.join("turnbuckle");
     std::fs::create_dir_all(&folder).map_err(|error| {

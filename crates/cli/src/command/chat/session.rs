@@ -104,10 +104,10 @@ impl ChatSession {
             }
             AgentOutcome::Stopped => Err(Failed::interrupted()),
             AgentOutcome::RoundLimit { limit } => {
-                let said = format!("the model was asked {limit} times and is not done");
+                let said = format!("the model did not finish after {limit} requests");
                 Err(Failed::new(Code::Tool, said).hint("raise --max-rounds"))
             }
-            _ => Err(Failed::new(Code::Tool, "the model is not done")),
+            _ => Err(Failed::new(Code::Tool, "the model did not finish")),
         }
     }
 
@@ -314,21 +314,21 @@ impl ChatSession {
         let said = match ended {
             AgentOutcome::Stopped => "stopped".to_owned(),
             AgentOutcome::RoundLimit { limit } => {
-                format!("asked {limit} times, and not done; say `go on`, or raise --max-rounds")
+                format!("not finished after {limit} requests; type `go on`, or raise --max-rounds")
             }
             AgentOutcome::Done(StopReason::MaxTokens) => {
-                "cut off: the answer has as many tokens as it may; raise --max-tokens".to_owned()
+                "cut off: the answer reached the token limit; raise --max-tokens".to_owned()
             }
             AgentOutcome::Done(StopReason::EndTurn | StopReason::StopSequence) => {
                 let last = self.messages.last();
                 if last.is_some_and(|message| message.role == Role::Assistant) {
                     return;
                 }
-                "the model said nothing".to_owned()
+                "the model gave no answer".to_owned()
             }
             AgentOutcome::Done(reason) => {
                 let reason = one_line(reason.as_str());
-                format!("the answer may not be whole: the API ended it with `{reason}`")
+                format!("the answer may be incomplete: the API ended it with `{reason}`")
             }
             _ => return,
         };
@@ -344,7 +344,7 @@ fn tell_problems(problems: &[&Problem]) {
     }
     let rest = problems.len().saturating_sub(MAX_PROBLEMS);
     if rest > 0 {
-        let said = format!("note: {rest} more of these; `/tools` lists all");
+        let said = format!("note: {rest} more problems; `/tools` lists all");
         tell(&Style::Dim.err(&said));
     }
 }
@@ -371,7 +371,7 @@ async fn ready(conversation: &Conversation, limit: Option<Duration>, output: Out
             Output::Text if is_over => {
                 let names = starting(host).join("`, `");
                 let said =
-                    format!("still starting: `{names}`; the tools are there when the server is");
+                    format!("still starting: `{names}`; their tools follow when they are ready");
                 tell(&Style::Dim.err(&said));
             }
             Output::Text if waited == LOOK || waited == MAX_WAIT => {

@@ -16,15 +16,15 @@ use super::{allow::Permission, prompt, session::ChatSession, unready::Unready, w
 use crate::show::{self, print, print_shown, tell};
 
 const HELP: &str = "\
-/tools                list the tools, and what the model's API does not take of them
+/tools                list the tools, and those that the model's API does not accept
 /servers              list the servers and their states
 /prompt [NAME k=v…]   list the prompts, or use one
 /resource [@URI]      list the resources, or attach one to your next message;
                       `/resource SERVER @URI` names the server
 /allow [SERVER/TOOL]  list what is allowed, or allow something in this chat
 /revoke SERVER/TOOL   take back what is allowed, permanently or in this chat
-/show NUMBER          show a call and its result whole
-/history              list what you typed; !NUMBER, !START or !! says it again
+/show NUMBER          show a call and its result in full
+/history              list what you typed; !NUMBER, !START or !! repeats a line
 /new                  forget the conversation, and what was allowed for it
 /quit                 end, as Ctrl-D does
 
@@ -123,10 +123,10 @@ pub(super) async fn run(session: &mut ChatSession, line: &str) -> Outcome<Next> 
         }
         ("/revoke", [text]) => revoke(session, text)?,
         (command, _) => {
-            return Err(
-                Failed::usage(format!("`{command}` is not a command, or lacks a word"))
-                    .hint("`/help` lists the commands"),
-            );
+            return Err(Failed::usage(format!(
+                "`{command}` is not a command, or an argument is missing"
+            ))
+            .hint("`/help` lists the commands"));
         }
     }
     Ok(Next::Line)
@@ -244,7 +244,7 @@ fn owner(session: &ChatSession, uri: &str) -> Outcome<ServerId> {
     let owner = catalog.owner(uri).cloned();
     owner.ok_or_else(|| {
         Failed::usage(format!("no server is known to have `{uri}`"))
-            .hint("`/resource` lists what there is; `/resource SERVER @URI` names the server")
+            .hint("`/resource` lists the resources; `/resource SERVER @URI` names the server")
     })
 }
 
@@ -283,7 +283,7 @@ fn revoke(session: &ChatSession, text: &str) -> Outcome {
     let revoked = host.revoke(|grant| permission.fits(grant.kind, &grant.server, &grant.subject));
     let count = revoked.map_err(|error| Failed::usage(in_one_line(&error)))?;
     let count = count + session.allowed.remove(&permission);
-    print(&format!("{count} taken back"));
+    print(&format!("revoked {count}"));
     Ok(())
 }
 

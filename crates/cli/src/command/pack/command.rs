@@ -77,7 +77,7 @@ pub(crate) fn run(pack: &Pack) -> Outcome {
     if !program.is_file() {
         let place = program.display();
         return Err(Failed::usage(format!("there is no program at {place}"))
-            .hint("a bundle needs the path of the program, not a name that is searched for"));
+            .hint("give the path of the program; its name is not searched in PATH"));
     }
     let platform = pack.check()?;
     let (server, _) = pack.server.split(&[])?;
@@ -153,7 +153,7 @@ impl Pack {
         let Some(server) = implementation else {
             return Err(Failed::new(
                 Code::Protocol,
-                "the server does not say what it is called: a bundle needs its name and version",
+                "the server sends no `serverInfo`, but a bundle needs its name and version",
             ));
         };
         let description = self

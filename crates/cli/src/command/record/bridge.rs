@@ -294,16 +294,20 @@ impl Bridge {
                     let endpoint = self.address.join(event.data.trim());
                     let endpoint = endpoint.map_err(|error| lost(error.to_string()))?;
                     if !self.address.is_same_origin(&endpoint) {
-                        return Err(lost("the server sends messages to another".to_owned()));
+                        return Err(lost(
+                            "its endpoint for messages has another origin".to_owned(),
+                        ));
                     }
                     return Ok((endpoint, events));
                 }
             }
-            Err(lost("the stream does not say where messages go".to_owned()))
+            Err(lost(
+                "the stream ended without naming an endpoint for messages".to_owned(),
+            ))
         };
         let opened = tokio::time::timeout(self.wait, opening).await;
         let (endpoint, mut events) =
-            opened.unwrap_or_else(|_| Err(lost("the server does not answer".to_owned())))?;
+            opened.unwrap_or_else(|_| Err(lost("the server did not answer in time".to_owned())))?;
         self.lock().endpoint = Some(endpoint);
         let bridge = self.clone();
         tasks.spawn(async move {

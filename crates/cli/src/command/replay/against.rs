@@ -63,7 +63,7 @@ pub(super) async fn run(replay: &Replay, recording: &Recording, session: &Sessio
         "{sent} requests, {differences} answered differently"
     ));
     if differences > 0 {
-        let text = "the server does not answer as recorded";
+        let text = "the server did not answer as recorded";
         return Err(Failed::new(Code::Tool, text));
     }
     Ok(())

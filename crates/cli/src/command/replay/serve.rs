@@ -63,7 +63,7 @@ impl<R: BufRead, W: Write> Player<R, W> {
             };
             let found = self.recording.take(method, &message.params, id);
             let messages = found.unwrap_or_else(|| {
-                let reason = format!("nothing was recorded for this `{method}`");
+                let reason = format!("the recording has no answer to this `{method}`");
                 let error = json!({"code": -32_601, "message": reason});
                 vec![json!({"jsonrpc": "2.0", "id": id, "error": error})]
             });

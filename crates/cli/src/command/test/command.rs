@@ -263,5 +263,5 @@ fn reason(result: &Value) -> String {
     let message = result.pointer("/error/message");
     let text = result.pointer("/content/0/text");
     let said = message.or(text).and_then(Value::as_str);
-    said.unwrap_or("no reason was given").to_owned()
+    said.unwrap_or("the error has no message").to_owned()
 }

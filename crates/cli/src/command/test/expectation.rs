@@ -52,7 +52,10 @@ impl Expectation {
         if expects {
             Ok(())
         } else {
-            Err("`at` alone expects nothing; add `equals`, `contains`, `matches`, `count` or `schema`".to_owned())
+            Err(
+                "`at` needs one of `equals`, `contains`, `matches`, `count` and `schema` beside it"
+                    .to_owned(),
+            )
         }
     }
 
@@ -72,7 +75,7 @@ impl Expectation {
                     found.len()
                 ));
             }
-            None if found.is_empty() => problems.push(format!("{at}: there is nothing")),
+            None if found.is_empty() => problems.push(format!("{at}: no value found")),
             _ => {}
         }
         for value in found {
@@ -178,7 +181,7 @@ mod tests {
             (
                 json!({"at": "$.structuredContent.none", "equals": null}),
                 json!({"at": "$.structuredContent.absent", "equals": null}),
-                "$.structuredContent.absent: there is nothing",
+                "$.structuredContent.absent: no value found",
             ),
             (
                 json!({"at": "$.content[0].text", "contains": "Oslo"}),

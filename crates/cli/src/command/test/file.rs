@@ -166,7 +166,7 @@ mod tests {
             ),
             (
                 r#"{"calls": [{"tool": "a", "expect": [{"at": "$.x"}]}]}"#,
-                "call 1: `at` alone expects nothing",
+                "call 1: `at` needs one of",
             ),
             (
                 r#"{"calls": [{"tool": "a", "expect": [{"schema": {"type": 7}}]}]}"#,

@@ -73,7 +73,7 @@ impl Admin {
         if self.is_loopback && !is_loopback(name) {
             return plain(
                 StatusCode::FORBIDDEN,
-                "this address answers to 127.0.0.1 and localhost alone",
+                "the Host header must be 127.0.0.1 or localhost",
             );
         }
         if request.method() != Method::GET {
@@ -82,7 +82,7 @@ impl Admin {
         self.routes.find(request.uri()).unwrap_or_else(|| {
             plain(
                 StatusCode::NOT_FOUND,
-                "there are /metrics, /readyz and /healthz here",
+                "not found; the paths are /metrics, /readyz and /healthz",
             )
         })
     }

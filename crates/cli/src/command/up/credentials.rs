@@ -119,7 +119,7 @@ impl Credentials {
             return Err(Failed::usage(said));
         }
         if named.is_empty() && self.client_id.is_none() {
-            return Err(Failed::usage("`credentials` name no secret")
+            return Err(Failed::usage("`credentials` lack a secret")
                 .hint("use `env`, `keyring`, `client-id`, `sign-in` or `exchange`"));
         }
         if self.exchange.is_some() && self.client_id.is_none() {
@@ -183,11 +183,13 @@ fn variable_of(variable: &str) -> Outcome<String> {
 #[cfg(feature = "keyring")]
 fn keyring(account: &str) -> Outcome<String> {
     let read = keyring::Entry::new("turnbuckle", account).and_then(|entry| entry.get_password());
-    read.map_err(|error| Failed::usage(format!("the keyring has no `{account}`: {error}")))
+    read.map_err(|error| {
+        Failed::usage(format!("cannot read `{account}` from the keyring: {error}"))
+    })
 }
 
 #[cfg(not(feature = "keyring"))]
 fn keyring(account: &str) -> Outcome<String> {
-    let said = format!("this build has no keyring to look `{account}` up in");
+    let said = format!("cannot read `{account}`: this build does not support keyrings");
     Err(Failed::usage(said).hint("use `env`"))
 }

@@ -80,6 +80,8 @@ impl CallerAccess for ExchangeAccess {
     }
 
     fn sign_in<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Result<SignIn, String>> {
-        Box::pin(async { Err("tokens of callers are exchanged, and no user signs in".to_owned()) })
+        Box::pin(async {
+            Err("this server uses token exchange, so callers do not sign in".to_owned())
+        })
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn open(
 pub(super) fn check(plan: &Plan) -> Outcome {
     let GatewaySection { keys, oauth, .. } = &plan.gateway;
     if !keys.is_empty() && oauth.is_some() {
-        let said = "`[gateway.oauth]` and `[[gateway.keys]]` do not go together";
+        let said = "`[gateway.oauth]` and `[[gateway.keys]]` cannot be used together";
         return Err(Failed::usage(said).hint("use one of them"));
     }
     check_exchange(plan, oauth.is_some())
@@ -202,14 +202,14 @@ impl LiveFront {
         if let Some(server) = plan.personal_server(PersonalPlan::signs_in) {
             let said = format!(
                 "callers sign in to server `{server}`, but the gateway listens at a wildcard address \
-                 or a socket, and a browser cannot come back to that"
+                 or a socket, to which a browser cannot return"
             );
             return Err(Failed::usage(said).hint(hint));
         }
         let oauth = self.started.oauth.as_ref();
         if oauth.is_some_and(|oauth| oauth.audience.is_none()) {
-            let said = "`[gateway.oauth]` has no `audience`, and the gateway listens at a wildcard \
-                        address or a socket, which tokens cannot be issued for";
+            let said = "`[gateway.oauth]` needs an `audience`, because the gateway listens at a wildcard \
+                        address or a socket, for which no tokens can be issued";
             return Err(Failed::usage(said).hint(hint));
         }
         Ok(())

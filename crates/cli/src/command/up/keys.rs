@@ -40,7 +40,7 @@ impl CallerKeys {
             let key = std::env::var(&entry.env).unwrap_or_default();
             if key.len() < MIN_KEY {
                 let said = format!(
-                    "the environment variable `{}` has no key of {MIN_KEY} characters or more for `{}`",
+                    "environment variable `{}` must hold a key of at least {MIN_KEY} characters (for `{}`)",
                     entry.env, entry.name
                 );
                 return Err(Failed::usage(said));
@@ -50,7 +50,7 @@ impl CallerKeys {
                 .insert(digest(key.as_bytes()), &*entry.name)
                 .is_some()
             {
-                let said = format!("the key of `{}` is another caller's, too", entry.name);
+                let said = format!("`{}` has the same key as another caller", entry.name);
                 return Err(Failed::usage(said));
             }
         }

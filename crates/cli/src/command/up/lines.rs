@@ -53,7 +53,7 @@ fn words(state: &ServerState) -> Option<(&'static str, String)> {
         ServerState::Restarting { failure, .. } | ServerState::Failed { failure, .. } => {
             Some(("failed ", failure.reason.clone()))
         }
-        ServerState::Disabled => Some(("off    ", "switched off in its file".to_owned())),
+        ServerState::Disabled => Some(("off    ", "disabled in its config file".to_owned())),
         _ => None,
     }
 }

@@ -133,7 +133,7 @@ impl Lock {
         gateway.close().await;
         for (server, reason) in &unreachable {
             tell(&format!(
-                "warning: server `{server}` is not compared: {reason}"
+                "warning: cannot compare server `{server}`: {reason}"
             ));
         }
         done?;
@@ -194,8 +194,9 @@ impl Lock {
                 None => (which.as_str(), None),
             };
             if self.instructions && name.is_some() {
-                let said =
-                    format!("`{which}` is a tool or prompt, and `--instructions` is for servers");
+                let said = format!(
+                    "`--instructions` applies to servers, and `{which}` is a tool or prompt"
+                );
                 return Err(Failed::usage(said).hint(format!("name the server: `{server}`")));
             }
             let is_meant = |one: &&LockDifference| {
@@ -208,10 +209,10 @@ impl Lock {
                     .map(LockDifference::approve_arguments)
                     .collect();
                 let labels: Vec<String> = labels.into_iter().collect();
-                let failed = Failed::usage(format!("nothing differs at `{which}`"));
+                let failed = Failed::usage(format!("`{which}` does not differ from the lock file"));
                 return Err(match labels.as_slice() {
-                    [] => failed.hint("nothing differs at all"),
-                    labels => failed.hint(format!("there are: {}", labels.join(", "))),
+                    [] => failed.hint("the lock file has no differences"),
+                    labels => failed.hint(format!("these differ: {}", labels.join(", "))),
                 });
             }
             gateway.approve(Some(server), kind, name).map_err(written)?;

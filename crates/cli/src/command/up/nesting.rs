@@ -41,7 +41,7 @@ fn extended(before: &str, own: &str) -> Outcome<String> {
         return Err(Failed::usage(said).hint(hint));
     }
     if ids.len() >= MAX_GATEWAYS {
-        let said = format!("more than {MAX_GATEWAYS} gateways started each other in a row");
+        let said = format!("more than {MAX_GATEWAYS} gateways have started each other");
         return Err(Failed::usage(said));
     }
     Ok([ids.as_slice(), &[own]].concat().join(","))

@@ -52,7 +52,7 @@ pub(super) fn gateway(
         GatewayAsk::Exchanges { after, limit } => text(&recorder.exchanges(after, limit)),
         GatewayAsk::Exchange(number) => {
             let exchange = recorder.exchange(number);
-            text(&exchange.ok_or_else(|| missing("request, or it was dropped for newer ones"))?)
+            text(&exchange.ok_or_else(|| missing("exchange; newer ones may have replaced it"))?)
         }
         GatewayAsk::Restart(server) => {
             if gateway.restart(server) {
@@ -105,5 +105,5 @@ fn done() -> String {
 }
 
 fn missing(what: &str) -> (StatusCode, String) {
-    (StatusCode::NOT_FOUND, format!("there is no such {what}"))
+    (StatusCode::NOT_FOUND, format!("unknown {what}"))
 }

@@ -273,7 +273,7 @@ impl Plan {
             });
         }
         if keys.processes.is_some() && matches!(launch, Launch::Remote(_)) {
-            let said = "`processes` is for programs; a server at a URL has none, so leave it out";
+            let said = "`processes` applies to programs only; remove it from a server at a URL";
             return Err(Failed::usage(said));
         }
         settings.max_processes = keys.processes;
@@ -319,10 +319,10 @@ impl Plan {
                 // An entry that cannot be used is not among the servers; the problems have the reason.
                 self.tell_problems();
                 let known: Vec<_> = self.servers.iter().map(|server| &*server.id).collect();
-                let said = format!("there is no server `{name}`");
+                let said = format!("unknown server `{name}`");
                 let hint = match known.as_slice() {
                     [] => "no config file has a server; `turnbuckle servers` lists them".to_owned(),
-                    known => format!("there are: {}", known.join(", ")),
+                    known => format!("configured servers: {}", known.join(", ")),
                 };
                 return Err(Failed::usage(said).hint(hint));
             }
@@ -370,7 +370,7 @@ impl Plan {
         self.servers = kept;
         let said = dropped.iter().map(|server: &PlannedServer| {
             format!(
-                "server `{}` is this gateway itself, and left out",
+                "server `{}` is this gateway itself and is left out",
                 server.id
             )
         });

@@ -142,8 +142,8 @@ impl<'a> Reload<'a> {
         for (server, tool) in self.gateway.missing_tools() {
             if self.missing.insert((server.clone(), tool.clone())) {
                 tell(&format!(
-                    "warning: server `{server}` has no tool `{tool}`, which \
-                     `[servers.{server}.tools.{tool}]` is for"
+                    "warning: `[servers.{server}.tools.{tool}]` has no effect: server `{server}` has no tool \
+                     `{tool}`"
                 ));
             }
         }
@@ -156,11 +156,11 @@ impl<'a> Reload<'a> {
             Ok(true) => {
                 let left = self.gateway.lock_differences().len();
                 tell(&format!(
-                    "reloaded the lock file: {left} differences are left"
+                    "reloaded the lock file: {left} differences remain"
                 ));
             }
             Err(error) => tell(&format!(
-                "warning: {error}; what was approved before counts"
+                "warning: {error}; the earlier approvals stay in effect"
             )),
         }
     }
@@ -174,7 +174,7 @@ impl<'a> Reload<'a> {
             if !differing.is_empty() {
                 let names = differing.join("`, `");
                 tell(&format!(
-                    "warning: changes of `{names}` count after a restart"
+                    "warning: changes of `{names}` take effect after a restart"
                 ));
             }
             self.parts.front.check(&plan)?;
@@ -185,7 +185,7 @@ impl<'a> Reload<'a> {
             Ok(made) => made,
             Err(failed) => {
                 return tell(&format!(
-                    "warning: {}; the servers stay as they were",
+                    "warning: {}; the servers are unchanged",
                     failed.said()
                 ));
             }
@@ -209,7 +209,7 @@ impl<'a> Reload<'a> {
             let gateway = &self.gateway;
             removals.push(Box::pin(async move {
                 gateway.remove(id.as_str()).await;
-                tell(&format!("removed {id}  it is no longer served"));
+                tell(&format!("removed {id}  no longer served"));
             }));
         }
         let watched = watched(&plan);

@@ -128,7 +128,7 @@ impl CallerAccess for SignInAccess {
             let reason = match (&url, &*state.borrow()) {
                 (_, SignInState::Ended(Err(reason))) => Some(reason.clone()),
                 (Some(_), _) | (None, SignInState::Ended(Ok(()))) => None,
-                (None, _) => Some("the sign-in was given up".to_owned()),
+                (None, _) => Some("the sign-in was abandoned".to_owned()),
             };
             match reason {
                 Some(reason) => Err(reason),
@@ -165,9 +165,10 @@ impl SignInAccess {
         }
         let place = self.pending.place();
         let place = place.ok_or("too many users are signing in; try again later")?;
-        let redirect = self.pending.redirect().ok_or(
-            "this gateway serves on stdin and stdout, so that a browser cannot come back to it",
-        )?;
+        let redirect = self
+            .pending
+            .redirect()
+            .ok_or("this gateway serves on stdin and stdout, so a browser cannot return to it")?;
         let (shown, url) = watch::channel(None);
         let (tell, state) = watch::channel(SignInState::Waiting);
         let visit = CallbackVisit {
@@ -292,7 +293,8 @@ impl BrowserVisit for CallbackVisit {
     ) -> BoxFuture<'_, Result<Secret, BoxError>> {
         Box::pin(async move {
             let query = request.url().split_once('?').map_or("", |(_, query)| query);
-            let state = parameter(query, "state").ok_or("the request has no state")?;
+            let state =
+                parameter(query, "state").ok_or("the authorization request has no `state`")?;
             let (tell, told) = oneshot::channel();
             let pending = PendingSignIn {
                 caller: self.caller.clone(),
@@ -303,7 +305,7 @@ impl BrowserVisit for CallbackVisit {
             };
             let _registration = self.pending.register(&state, pending);
             self.shown.send_replace(Some(request.url().to_owned()));
-            told.await.map_err(|_| "the sign-in was given up".into())
+            told.await.map_err(|_| "the sign-in was abandoned".into())
         })
     }
 }

@@ -146,7 +146,7 @@ fn a_grant_is_kept_listed_and_taken_back() {
     say(&terminal, "/allow");
     terminal.see("call:lab/add  since ");
     say(&terminal, "/revoke lab/add");
-    terminal.see("1 taken back");
+    terminal.see("revoked 1");
 }
 
 // rule: PC10
@@ -210,7 +210,7 @@ fn sampling_is_shown_before_and_after_the_model() {
     terminal.see("the last message:");
     terminal.press(&["C-u"]);
     say(&terminal, "write about snow");
-    terminal.see("? server `lab` gets this answer of the model");
+    terminal.see("? server `lab` will get this answer of the model");
     terminal.see("model: a secret line");
     terminal.see_last("e edit, n no [n]");
     say(&terminal, "e");
@@ -258,7 +258,7 @@ fn a_server_that_does_not_start_is_named_and_not_waited_for() {
     );
     let terminal = Terminal::run(&place, &line);
     terminal.see("starting: `host`");
-    terminal.see("still starting: `host`; the tools are there when the server is");
+    terminal.see("still starting: `host`; their tools follow when they are ready");
     terminal.see("24 tools of 1 of 2 servers");
     say(&terminal, "hello");
     terminal.see("heard hello.");
@@ -360,7 +360,7 @@ fn a_long_sampling_request_can_be_seen_whole_with_its_tools() {
     );
     let screen = terminal.see_last("e edit, s show all of it, n no [n]");
     assert!(screen.contains("tool: {\"name\":\"lookup\""), "{screen}");
-    assert!(screen.contains("… and 15 characters more"), "{screen}");
+    assert!(screen.contains("… and 15 more characters"), "{screen}");
     assert!(!screen.contains("hidden"), "{screen}");
     say(&terminal, "s");
     terminal.see("the hidden end");
@@ -380,7 +380,7 @@ fn an_answer_that_is_edited_keeps_its_tool_calls() {
     let terminal = sampling(&place, &params, turns);
     terminal.see_last("e edit, n no [n]");
     say(&terminal, "y");
-    terminal.see("? server `host` gets this answer of the model");
+    terminal.see("? server `host` will get this answer of the model");
     terminal.see_last("e edit, n no [n]");
     say(&terminal, "e");
     terminal.see_last("the answer: pre");
@@ -465,7 +465,7 @@ fn what_is_allowed_in_a_chat_is_listed_and_taken_back() {
     say(&terminal, "/allow");
     terminal.see("\ncall:lab/add  in this chat\n");
     say(&terminal, "/revoke lab/add");
-    terminal.see("1 taken back");
+    terminal.see("revoked 1");
     say(&terminal, "add");
     terminal.see("may tool `add` be called?");
 }
