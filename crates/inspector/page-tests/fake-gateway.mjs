@@ -11,7 +11,7 @@ export const CHANGE = {
   what: "changed",
   effect: "breaking",
   changes: [
-    { effect: "breaking", path: "/project", what: "is required now" },
+    { effect: "breaking", path: "/project", what: "is now required" },
     { effect: "breaking", path: "/labels", what: "was removed" },
   ],
   before: { title: "string", labels: "string[]" },

@@ -72,5 +72,5 @@ pub(super) fn wrong(status: StatusCode, message: impl Into<String>) -> Answer {
 }
 
 pub(super) fn not_found(what: &str) -> Answer {
-    wrong(StatusCode::NOT_FOUND, format!("there is no such {what}"))
+    wrong(StatusCode::NOT_FOUND, format!("unknown {what}"))
 }

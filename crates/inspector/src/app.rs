@@ -28,7 +28,7 @@ impl Inspector {
             .filter_map(|tool| serde_json::from_str::<Tool>(tool.text()).ok())
             .find(|tool| matches!(host::page_of(tool), Ok(Some(page)) if page == uri));
         let Some(tool) = tool else {
-            let message = format!("no tool of the server has its page at `{uri}`");
+            let message = format!("no tool of the server has a page at `{uri}`");
             return Err(Problem::new(Who::Validation, message));
         };
         let view = host::open(&connection, &tool).await;

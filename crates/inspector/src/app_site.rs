@@ -21,7 +21,7 @@ pub(super) fn serve(
         .get(header::HOST)
         .and_then(|host| host.to_str().ok());
     if host.map(|host| format!("http://{host}")).as_deref() != Some(own) {
-        let reason = "this address answers to its own name alone";
+        let reason = "the Host header must be that of the app's page";
         return answer::wrong(StatusCode::FORBIDDEN, reason);
     }
     let nonce = path.strip_prefix("/app/").filter(|_| method == Method::GET);
@@ -37,7 +37,10 @@ pub(super) fn serve(
     if let Ok(policy) = HeaderValue::from_str(&policy) {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     } else {
-        return answer::wrong(StatusCode::BAD_GATEWAY, "the page's policy cannot be said");
+        return answer::wrong(
+            StatusCode::BAD_GATEWAY,
+            "the page's content security policy is invalid",
+        );
     }
     let no_sniff = HeaderValue::from_static("nosniff");
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, no_sniff);

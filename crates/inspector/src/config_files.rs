@@ -62,9 +62,8 @@ impl Inspector {
             self.take_entry(place, entry, &mut taken)?;
         }
         for (file, count) in left_out {
-            let problem = format!(
-                "{count} of its servers are left out: there are {MAX_SERVERS} servers already"
-            );
+            let problem =
+                format!("{count} of its servers are left out: the limit is {MAX_SERVERS} servers");
             tell(&format!("note: `{file}`: {problem}"));
             let mut files = self.files.lock();
             let mut views = files.iter_mut();
@@ -115,7 +114,7 @@ impl Inspector {
         let (place, configured, resolved) = known.swap_remove(index);
         for file in broken {
             tell(&format!(
-                "note: server `{word}` of `{}` cannot be used; the one of `{}` is",
+                "note: server `{word}` of `{}` cannot be used; the one of `{}` is used",
                 file.display(),
                 configured.entry.file.display()
             ));
@@ -179,13 +178,13 @@ impl Inspector {
             .any(|other| other.name == name && other.id != id)
         {
             return Some(Err(Failed::usage(format!(
-                "there is a server `{name}` already; choose another name"
+                "server `{name}` already exists; choose another name"
             ))));
         }
         let entry = state.server(id)?;
         let Some(configured) = &mut entry.configured else {
             return Some(Err(Failed::usage(
-                "only servers of config files have other names",
+                "only servers of config files can be renamed",
             )));
         };
         configured.alias = Some(name.to_owned());
@@ -204,7 +203,7 @@ impl Inspector {
     pub(super) fn trust_file(self: &Arc<Self>, id: &str) -> Option<Outcome> {
         let file = match &self.lock().server(id)?.blocked {
             Some(Blocked::Untrusted { file }) => file.clone(),
-            _ => return Some(Err(Failed::usage("its file is trusted already"))),
+            _ => return Some(Err(Failed::usage("its file is already trusted"))),
         };
         let agreed = trust::check(&file, Consent::Given);
         Some(agreed.and_then(|()| self.read_config()))

@@ -46,12 +46,12 @@ pub(super) enum Blocked {
 impl Blocked {
     pub(super) fn said(&self) -> String {
         match self {
-            Self::Inputs => "an input is missing; give it first".to_owned(),
+            Self::Inputs => "an input is missing; enter it first".to_owned(),
             Self::Shadowed { by } => format!("the name is taken by a server of `{by}`"),
             Self::Untrusted { file } => {
                 format!("`{}` is not trusted yet", file.display())
             }
-            Self::Disabled => "the config file has it switched off".to_owned(),
+            Self::Disabled => "the config file disables it".to_owned(),
             Self::Unusable { message } => message.clone(),
         }
     }

@@ -51,9 +51,7 @@ impl Guard {
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Box<Answer>> {
         let host = headers.get(header::HOST).map(http::HeaderValue::as_bytes);
         if !host.is_some_and(|host| self.is_own(host)) {
-            return Err(refuse(
-                "this address answers to 127.0.0.1 and localhost alone",
-            ));
+            return Err(refuse("the Host header must be 127.0.0.1 or localhost"));
         }
         let mut origins = headers.get_all(header::ORIGIN).iter();
         let is_own = |origin: &[u8]| {
@@ -61,7 +59,7 @@ impl Guard {
             host.is_some_and(|host| self.is_own(host))
         };
         if !origins.all(|origin| is_own(origin.as_bytes())) {
-            return Err(refuse("only the inspector's own page may ask"));
+            return Err(refuse("requests of other pages are not allowed"));
         }
         Ok(())
     }
@@ -75,7 +73,7 @@ impl Guard {
         }
         Err(Box::new(answer::wrong(
             StatusCode::UNAUTHORIZED,
-            "the key of this launch is missing or another; open the URL that `turnbuckle` printed",
+            "the key of this launch is missing or wrong; open the URL that `turnbuckle` printed",
         )))
     }
 

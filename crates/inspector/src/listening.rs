@@ -79,11 +79,11 @@ async fn follow(inspector: &Arc<Inspector>, id: &str, connection: &Connection, w
         match connection.listen(wish.clone()).await {
             Ok(changes) => break changes,
             Err(error @ (CallError::Lost { .. } | CallError::Unsent { .. })) => {
-                tracing::debug!(server = id, %error, "trying again to listen");
+                tracing::debug!(server = id, %error, "trying again to subscribe to changes");
                 tokio::time::sleep(LISTEN_AGAIN_AFTER).await;
             }
             Err(error) => {
-                tracing::debug!(server = id, %error, "nothing is heard of changes");
+                tracing::debug!(server = id, %error, "could not subscribe to changes");
                 return;
             }
         }

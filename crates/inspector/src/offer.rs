@@ -182,7 +182,7 @@ fn read(page: &RawValue, list: &str) -> Result<(Vec<Raw>, Option<String>), Probl
         serde_json::from_str(page.get()).map_err(|error| unreadable(&error))?;
     let items = members
         .get(list)
-        .ok_or_else(|| malformed("it has no such member"))?;
+        .ok_or_else(|| malformed("the member is missing"))?;
     let items: Vec<Box<RawValue>> =
         serde_json::from_str(items.get()).map_err(|error| unreadable(&error))?;
     let next = members

@@ -79,7 +79,7 @@ impl From<&ConnectError> for Problem {
             }
             ConnectError::TimedOut { .. } => (
                 Who::Transport,
-                Some("is it an MCP server? `turnbuckle doctor` looks closer"),
+                Some("is it an MCP server? run `turnbuckle doctor` to find the cause"),
             ),
             ConnectError::Spawn { .. } => (
                 Who::Transport,

@@ -77,7 +77,7 @@ async fn routed(door: &Door, head: &Parts, body: Incoming) -> Routed {
         (false, parts) if head.method == Method::POST => post(door, parts, read(body).await?).await,
         _ => Err(wrong(
             StatusCode::METHOD_NOT_ALLOWED,
-            "this is asked for with GET, POST or DELETE",
+            "the method must be GET, POST or DELETE",
         )),
     }
 }
@@ -106,7 +106,7 @@ async fn get(door: &Door, head: &Parts, parts: &[&str]) -> Routed {
         }
         ["wire", seq] => {
             let row = seq.parse().ok().and_then(|seq| inspector.wire.whole(seq));
-            answer::json(&row.ok_or_else(|| no("row, or it was dropped for newer ones"))?)
+            answer::json(&row.ok_or_else(|| no("message; newer ones may have replaced it"))?)
         }
         ["gateway"] => {
             let period = query.text("period").unwrap_or_default();
@@ -169,7 +169,7 @@ async fn post(door: &Door, parts: &[&str], body: Bytes) -> Routed {
         ["exchanges", n, "cancel"] => {
             let is_cancelled = n.parse().is_ok_and(|n| inspector.cancel(n));
             let cancelled = is_cancelled.then(answer::done);
-            cancelled.ok_or_else(|| no("exchange under way"))
+            cancelled.ok_or_else(|| no("running exchange"))
         }
         ["asks", id] => answer_ask(door, id, &body),
         ["wire", "export"] => {
@@ -347,7 +347,7 @@ fn start(door: &Door, id: &str, wanted: Wanted) -> Routed {
         Err(Unsent::NotConnected) => Err(not_connected()),
         Err(Unsent::TooMany) => Err(wrong(
             StatusCode::TOO_MANY_REQUESTS,
-            "too many exchanges are under way; cancel some",
+            "too many exchanges are running; cancel some",
         )),
     }
 }
@@ -357,7 +357,7 @@ fn answer_ask(door: &Door, id: &str, body: &[u8]) -> Routed {
     let ask = door
         .inspector
         .asked(id)
-        .ok_or_else(|| no("question that is open"))?;
+        .ok_or_else(|| no("open question"))?;
     let Some(reply) = given.into_reply() else {
         let message = "expected one of `result`, `refuse` and `error`";
         return Err(wrong(StatusCode::UNPROCESSABLE_ENTITY, message));
@@ -373,7 +373,7 @@ fn answer_ask(door: &Door, id: &str, body: &[u8]) -> Routed {
     if door.inspector.answer_ask(id, reply) {
         return Ok(answer::done());
     }
-    Err(no("question that is open"))
+    Err(no("open question"))
 }
 
 async fn check_arguments(door: &Door, id: &str, body: &[u8]) -> Routed {
@@ -400,7 +400,7 @@ fn logged(outcome: &Result<(), NoLogin>) -> Routed {
         Err(NoLogin::NoServer) => Err(no("server")),
         Err(NoLogin::NotRemote) => Err(wrong(
             StatusCode::CONFLICT,
-            "a program on this machine is not signed in to",
+            "a program on this machine needs no sign-in",
         )),
     }
 }
@@ -417,7 +417,7 @@ async fn read(body: Incoming) -> Result<Bytes, Box<Answer>> {
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Box<Answer>> {
     serde_json::from_slice(body).map_err(|error| {
-        let message = format!("the request does not have the expected form: {error}");
+        let message = format!("the request is invalid: {error}");
         wrong(StatusCode::BAD_REQUEST, message)
     })
 }

@@ -39,7 +39,7 @@ impl SaveTo {
             Self::Project => Ok(places.folder.join("turnbuckle.toml")),
             Self::User => {
                 let settings = places.settings;
-                let settings = settings.ok_or_else(|| Failed::usage("there is no home folder"))?;
+                let settings = settings.ok_or_else(|| Failed::usage("no home folder was found"))?;
                 Ok(settings.join("turnbuckle/servers.toml"))
             }
         }
@@ -58,7 +58,7 @@ impl Inspector {
     ) -> Outcome<String> {
         let is_taken = self.lock().servers.iter().any(|server| server.name == name);
         if is_taken {
-            let said = format!("there is a server `{name}` already; give this one another name");
+            let said = format!("server `{name}` already exists; give this one another name");
             return Err(Failed::usage(said));
         }
         // A server that cannot be used is not saved.
@@ -68,7 +68,7 @@ impl Inspector {
             && !is_same_file(only, &path)
         {
             let said = format!(
-                "`{}` would not be read: the inspector was started with `--config {}`",
+                "`{}` would not be used: the inspector was started with `--config {}`",
                 path.display(),
                 only.display()
             );
@@ -83,7 +83,7 @@ impl Inspector {
         let known = self.known_entry(&path, name);
         let (id, ..) = known.ok_or_else(|| {
             let said = format!(
-                "`{}` was written, but is not among the config files that are read",
+                "`{}` was written, but the inspector does not read this config file",
                 path.display()
             );
             Failed::usage(said).hint("start the inspector without `--config`")
@@ -114,7 +114,7 @@ fn append(path: &Path, name: &str, document: &str) -> Outcome {
     };
     let before = File::parse(path, &text).map_err(Failed::usage)?;
     if before.entries.iter().any(|entry| entry.name == name) {
-        let said = format!("`{}` has a server `{name}` already", path.display());
+        let said = format!("`{}` already has a server `{name}`", path.display());
         return Err(Failed::usage(said).hint("give this one another name"));
     }
     if !text.is_empty() {
@@ -123,10 +123,7 @@ fn append(path: &Path, name: &str, document: &str) -> Outcome {
     text.push_str(&table(name, document)?);
     let after = File::parse(path, &text).map_err(Failed::usage)?;
     if after.entries.len() != before.entries.len() + 1 {
-        let said = format!(
-            "`{}` is written in a way that nothing can be added to",
-            path.display()
-        );
+        let said = format!("cannot add the server to the text of `{}`", path.display());
         return Err(Failed::usage(said).hint("add the server by hand"));
     }
     if let Some(folder) = path.parent() {

@@ -79,7 +79,7 @@ impl Inspector {
         let mut state = self.lock();
         if state.servers.len() >= MAX_SERVERS {
             return Err(Failed::usage(format!(
-                "there are {MAX_SERVERS} servers already; remove one"
+                "server limit ({MAX_SERVERS}) reached; remove one"
             )));
         }
         state.server_count += 1;

@@ -154,5 +154,5 @@ fn port_of(listener: &Listener) -> Result<u16, OpenError> {
     let address = listener.local_address();
     address
         .map(|address| address.port())
-        .ok_or_else(|| OpenError::NoAddress(io::Error::other("it has no address")))
+        .ok_or_else(|| OpenError::NoAddress(io::Error::other("the listener has no port")))
 }

@@ -108,7 +108,7 @@ class App {
     if (act) return act(this, id, params ?? {});
     if (id === undefined || method === undefined) return undefined;
     if (PASSED_ON.has(method)) return this.passOn(id, method, params ?? {});
-    return this.refuse(id, -32601, `the inspector does not do \`${method}\``);
+    return this.refuse(id, -32601, `the inspector does not support \`${method}\``);
   }
   /**
    * @param {Id} id

@@ -114,7 +114,7 @@ function entries({ form, schema, value, path, label, emit }) {
     const keys = rows.map(([key]) => key);
     for (const [key, one] of rows) if (one !== undefined) put(next, key, one);
     const twice = keys.find((key, index) => keys.indexOf(key) !== index);
-    note.textContent = twice === undefined ? "" : `the key “${twice}” is there twice; the last one counts`;
+    note.textContent = twice === undefined ? "" : `the key “${twice}” appears twice; the last one counts`;
     emit(next);
   };
   const draw = () => {

@@ -8,7 +8,7 @@ const WHO = {
   transport: "The connection failed",
   protocol: "The server refused the request",
   tool: "The tool says that it failed",
-  authorization: "The server wants you to be authorized",
+  authorization: "The server requires authorization",
   validation: "Turnbuckle did not send this",
 };
 /** The server says that it is its own fault. */

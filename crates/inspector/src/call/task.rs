@@ -147,7 +147,7 @@ fn task_of(result: &RawValue) -> Option<Raw> {
 pub(super) async fn cancel(connection: Connection, id: String) {
     let request = connection.request_raw("tasks/cancel", Some(named(&id)));
     if let Err(error) = request.await {
-        tracing::debug!(%error, "a task was not cancelled");
+        tracing::debug!(%error, "could not cancel a task");
     }
 }
 
@@ -187,7 +187,7 @@ fn failed(task: Task) -> Problem {
 fn unreadable() -> Problem {
     Problem::new(
         Who::Protocol,
-        "what the server says of the task cannot be read",
+        "the server's answer about the task cannot be read",
     )
 }
 
