@@ -163,7 +163,7 @@ impl Visitor<'_> {
                 Err(said) => missed.push(format!("{place}: {said}")),
             }
         }
-        let said = format!("the authorization server `{issuer}` does not describe itself");
+        let said = format!("the authorization server `{issuer}` publishes no metadata");
         let finding = Finding::of(&auth::SERVER_METADATA, said);
         self.report.add(finding.seen_all(missed));
     }

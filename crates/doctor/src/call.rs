@@ -102,7 +102,7 @@ fn look_at(connection: &Connection<'_>, tool: &Value, name: &str, exchange: &Exc
                 .ok()
                 .and_then(|schema| Some((schema.check(value).err()?, schema)));
             if let Some((violations, schema)) = violations {
-                let said = "a result is not what the output schema says".to_owned();
+                let said = "a result does not match the output schema".to_owned();
                 let finding = Finding::of(&call::OUTPUT, said).at(format!("tool `{name}`"));
                 let why = schema.explain(&violations);
                 connection

@@ -38,20 +38,22 @@ fn about(area: Area) -> &'static str {
         Area::Auth => {
             "The answers to a client without a token. These checks run when a server answers 401."
         }
-        Area::Discover => "Whether the server speaks 2026-07-28, and what it says of itself.",
+        Area::Discover => "Whether the server speaks 2026-07-28, and how it describes itself.",
         Area::Handshake => "Whether the server opens sessions (2024-11-05 to 2025-11-25).",
         Area::Headers => "The headers by which 2026-07-28 repeats what a message says.",
         Area::Session => "Sessions over HTTP: their ids, and their end.",
         Area::Origin => {
             "Whether a web page can reach a server on your own machine (DNS rebinding). These run for loopback addresses."
         }
-        Area::Methods => "The envelope of messages, and the answers to what does not exist.",
+        Area::Methods => {
+            "The envelope of messages, and the answers to requests for things that do not exist."
+        }
         Area::Lists => "Tools, prompts, resources and templates, and how they are listed.",
         Area::Cache => "The hints by which clients keep results (2026-07-28).",
         Area::Schema => "Schemas, names and descriptions that clients or model providers refuse.",
         Area::Cancel => "Cancelling, and streams that are left.",
         Area::Call => {
-            "Calls of tools that say they only read and need no argument. These run with `--call` alone."
+            "Calls of tools that declare to be read-only and need no argument. These run only with `--call`."
         }
         Area::Time => "How long things take.",
     }

@@ -249,7 +249,7 @@ impl<'r> Program<'r> {
             // If it never answered, that is reported instead.
             if stdio.has_answered {
                 let how = stdio.how_gone().unwrap_or_default();
-                let said = format!("{how} after `{}`: the rest was not looked at", stdio.last);
+                let said = format!("{how} after `{}`: the rest was not examined", stdio.last);
                 self.report
                     .add(Finding::of(&start::DIES, said).seen_all(words));
             }

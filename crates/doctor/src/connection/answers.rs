@@ -86,6 +86,7 @@ fn refusal(message: &Value, id: &Value) -> Value {
     if message["method"] == "ping" {
         return json!({ "jsonrpc": "2.0", "id": id, "result": {} });
     }
-    let error = json!({ "code": -32601, "message": "turnbuckle doctor offers no such method" });
+    let error =
+        json!({ "code": -32601, "message": "turnbuckle doctor does not offer this method" });
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }

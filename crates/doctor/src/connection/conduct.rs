@@ -63,7 +63,7 @@ pub(crate) fn look(report: &Report, spoken: &Spoken, exchange: &Exchange) {
 pub(crate) fn pace(report: &Report, exchange: &Exchange) {
     let is_answered = matches!(exchange.answer, Answer::Message(_));
     if is_answered && exchange.took > SLOW && exchange.method() != "tools/call" {
-        let said = "an answer takes its time".to_owned();
+        let said = "an answer is slow".to_owned();
         let place = format!("`{}`, {}", exchange.method(), elapsed(exchange.took));
         report.add(Finding::of(&time::SLOW, said).at(place));
     }

@@ -34,7 +34,7 @@ pub(super) fn redirect(report: &Report, at: &Address, exchange: &Exchange) -> Op
     match next {
         Some(next) if next.is_same_origin(at) => Some(next),
         _ => {
-            let said = format!("the server is elsewhere: {shown}");
+            let said = format!("the server redirects to {shown}");
             report.add(Finding::of(&http::NO_ENDPOINT, said));
             None
         }
@@ -50,7 +50,7 @@ pub(super) async fn cannot_talk(
     limits: Limits,
 ) -> bool {
     if first.status() == Some(407) {
-        let said = "the proxy wants credentials";
+        let said = "the proxy requires credentials";
         report.add(first.finding(&connect::PROXY, said));
         return true;
     }
@@ -116,7 +116,7 @@ fn is_html(body: &str) -> bool {
 
 async fn with_nearby(finding: Finding, transport: &HttpTransport, limits: Limits) -> Finding {
     match nearby::find(transport, limits).await {
-        Some(place) => finding.seen(format!("there is one at {place}")),
+        Some(place) => finding.seen(format!("there is an endpoint at {place}")),
         None => finding,
     }
 }

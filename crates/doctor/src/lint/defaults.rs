@@ -20,7 +20,7 @@ pub(super) fn look(place: &Place<'_>, root: &Value) {
             return;
         };
         if !compiled.is_valid(default) {
-            let said = "a default is not what its schema allows";
+            let said = "a default does not match its schema";
             let finding = Finding::of(&schema::DEFAULT, said);
             place.found(finding.seen(format!("{}", sub.schema)), &sub.pointer);
         }

@@ -19,7 +19,8 @@ pub(super) fn look(place: &Place<'_>, input: &Map<String, Value>) {
         };
         let property = sub.pointer.rsplit('/').next().unwrap_or_default();
         if is_secret(property) || is_secret(header) {
-            let said = format!("what sounds like a secret is sent as the header {header:?}");
+            let said =
+                format!("an argument that sounds like a secret is sent as the header {header:?}");
             place.found(Finding::of(&schema::SECRET_HEADER, said), &sub.pointer);
         }
     });

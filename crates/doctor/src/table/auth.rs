@@ -15,7 +15,7 @@ checks! { Auth;
     }
     CHALLENGE Warning "auth.challenge" {
         claim: "A 401 says with `WWW-Authenticate` where to find the metadata.",
-        breaks: "clients of 2025-06-18, which know no other place",
+        breaks: "clients of 2025-06-18, which look nowhere else",
         rule: "2026-07-28/basic/authorization/authorization-server-discovery" "A3",
         fix: "Answer 401 with `WWW-Authenticate: Bearer resource_metadata=\"https://…/.well-known/oauth-protected-resource/…\"`.",
     }
@@ -36,12 +36,12 @@ checks! { Auth;
         fix: "List the issuer's URL in `authorization_servers`.",
     }
     SERVER_METADATA Error "auth.server-metadata" {
-        claim: "The authorization server describes itself at one of the well-known places.",
+        claim: "The authorization server publishes its metadata at one of the well-known URLs.",
         rule: "2026-07-28/basic/authorization/authorization-server-discovery" "A5",
         fix: "Serve the metadata of RFC 8414 or of OpenID Connect where clients look for it.",
     }
     ISSUER Error "auth.issuer" {
-        claim: "The issuer in that document is the one it was looked up by.",
+        claim: "The issuer in that document is the one by which it was looked up.",
         rule: "2026-07-28/basic/authorization/authorization-server-discovery" "A6",
         fix: "Use the same text for both, to the last slash.",
     }
@@ -58,7 +58,7 @@ checks! { Auth;
     HTTPS Error "auth.https" {
         claim: "The endpoints of the authorization server are `https`.",
         rule: "2026-07-28/basic/authorization/security-considerations" "A21",
-        fix: "Serve them by TLS, and say so in the metadata.",
+        fix: "Serve them over TLS, with `https` URLs in the metadata.",
     }
     REGISTRATION Warning "auth.registration" {
         claim: "A client that is not registered can register or describe itself.",

@@ -15,7 +15,7 @@ checks! { Cache;
     }
     STALE Warning "cache.stale" {
         claim: "A list that may be kept does not change from one request to the next.",
-        breaks: "clients that keep it, as they were told they may",
+        breaks: "clients that cache it, as the server allows",
         rule: "2026-07-28/server/utilities/caching" "K1 M11",
         fix: "Give a `ttlMs` of 0 to what changes.",
     }

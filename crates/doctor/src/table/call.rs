@@ -19,15 +19,15 @@ checks! { Call;
         fix: "Give `structuredContent`, or remove the output schema.",
     }
     OUTPUT Error "call.output" {
-        claim: "`structuredContent` is what the output schema says.",
+        claim: "`structuredContent` matches the output schema.",
         breaks: "clients that check: the call fails although the tool ran",
         rule: "2026-07-28/server/tools" "T4",
         fix: "Correct the schema or the result.",
     }
     TEXT Warning "call.text" {
-        claim: "Structured content is there as text, too.",
+        claim: "Structured content is also given as text.",
         breaks: "clients up to 2025-03-26 and models that read content alone: they see nothing",
         rule: "2026-07-28/server/tools" "T4",
-        fix: "Add a text block with the same as JSON.",
+        fix: "Add a text block with the same content as JSON.",
     }
 }

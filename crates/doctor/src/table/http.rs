@@ -14,7 +14,7 @@ checks! { Http;
     REDIRECT Warning "http.redirect" {
         claim: "The URL answers without a redirect.",
         breaks: "clients that do not follow redirects of POST, and those that turn them into GET",
-        fix: "Use the URL that it leads to. A slash too many or too few at the end is the usual reason.",
+        fix: "Use the URL of the redirect. The usual reason is a slash too many or too few at the end.",
     }
     NO_ENDPOINT Error "http.no-endpoint" {
         claim: "There is an MCP endpoint at the URL.",
@@ -48,7 +48,7 @@ checks! { Http;
     }
     BUFFERING Warning "http.buffering" {
         claim: "Streams of events carry `X-Accel-Buffering: no`.",
-        breaks: "servers behind nginx and its kind, which hold events back until the stream ends",
+        breaks: "servers behind proxies such as nginx, which hold events back until the stream ends",
         rule: "2026-07-28/basic/transports/streamable-http" "N5",
         fix: "Send `X-Accel-Buffering: no` with every `text/event-stream` answer.",
     }

@@ -5,12 +5,12 @@ use crate::check::checks;
 
 checks! { Schema;
     INVALID Error "schema.invalid" {
-        claim: "The input schema is JSON Schema: keywords have the forms they have, references lead somewhere.",
+        claim: "The input schema is valid JSON Schema: keywords have valid values, and references can be resolved.",
         rule: "2026-07-28/server/tools" "T5 J11 J12",
         fix: "Correct the schema.",
     }
     EXTERNAL Error "schema.external" {
-        claim: "No reference leads outside of the schema.",
+        claim: "No reference points outside the schema.",
         breaks: "every client: nothing is fetched",
         rule: "2026-07-28/basic" "J12",
         fix: "Put the definition under `$defs`, or inline it.",
@@ -27,7 +27,7 @@ checks! { Schema;
         fix: "Move the choice into a property, or make all members optional and say in the description which go together.",
     }
     OUTPUT_INVALID Error "schema.output-invalid" {
-        claim: "The output schema is JSON Schema.",
+        claim: "The output schema is valid JSON Schema.",
         breaks: "clients that compile it: they refuse the list or the call",
         rule: "2026-07-28/server/tools" "T4 T5",
         fix: "Correct the schema.",
@@ -100,7 +100,7 @@ checks! { Schema;
     }
     DEPTH Warning "schema.depth" {
         claim: "Objects are nested at most 5 levels deep.",
-        breaks: "OpenAI and Gemini (the latter counts references, too), and models, which lose their way",
+        breaks: "OpenAI and Gemini (the latter counts references, too), and models, which make more mistakes",
         fix: "Flatten the arguments.",
     }
     DEFAULT Warning "schema.default" {
@@ -112,7 +112,7 @@ checks! { Schema;
         claim: "The dialect is 2020-12 or draft-07.",
         breaks: "clients whose validators know no other",
         rule: "2026-07-28/basic" "J11",
-        fix: "Leave `$schema` out: 2020-12 is meant then.",
+        fix: "Leave `$schema` out: the default is 2020-12.",
     }
     NAME Warning "schema.name" {
         claim: "Names of tools are letters, digits, `_` and `-`.",

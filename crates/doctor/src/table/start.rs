@@ -35,9 +35,9 @@ checks! { Start;
         fix: "Answer unknown methods with error -32601, also before `initialize`, and go on.",
     }
     DIES Error "start.dies" {
-        claim: "The program survives what is asked of it.",
+        claim: "The program survives every request.",
         rule: "2026-07-28/basic/transports/stdio" "S2",
-        fix: "Read the end of its stderr; answer with an error instead of ending.",
+        fix: "Read the end of its stderr; answer with an error instead of exiting.",
     }
     SLOW Warning "start.slow" {
         claim: "The first answer is there within 5 s.",

@@ -29,6 +29,6 @@ checks! { Tls;
     }
     EXPIRES_SOON Warning "tls.expires-soon" {
         claim: "The certificate is valid for two weeks more.",
-        fix: "Renew it now, and look at why that does not happen by itself.",
+        fix: "Renew it now, and find out why it is not renewed automatically.",
     }
 }

@@ -82,7 +82,7 @@ fn a_page_where_a_server_was_expected() {
     let site = Site::broken("page", &[]);
     let diagnosis = site.at("http", "/", &[]);
     diagnosis.errors_are(4, &["http.page"]);
-    diagnosis.has_seen("http.page", "there is one at");
+    diagnosis.has_seen("http.page", "there is an endpoint at");
     diagnosis.has_seen("http.page", "/mcp");
 }
 
