@@ -15,7 +15,7 @@ pub enum AppError {
         problem: Box<str>,
     },
     /// The URI in the tool's metadata is not the URI of a page.
-    #[error("tool `{tool}` has its page at `{uri}`, which does not begin with `ui://`")]
+    #[error("the page of tool `{tool}` is at `{uri}`, which does not begin with `ui://`")]
     NotAPage {
         /// The tool.
         tool: Box<str>,
@@ -40,7 +40,7 @@ pub enum AppError {
         problem: Box<str>,
     },
     /// The page is larger than the limit.
-    #[error("the page at `{uri}` has {bytes} bytes, and at most {limit} are shown")]
+    #[error("the page at `{uri}` has {bytes} bytes; the limit is {limit}")]
     TooLarge {
         /// The URI.
         uri: Box<str>,
@@ -50,7 +50,7 @@ pub enum AppError {
         limit: usize,
     },
     /// Pages may not call this tool.
-    #[error("the page at `{uri}` may not call tool `{tool}`, which is for the model alone")]
+    #[error("the page at `{uri}` may not call tool `{tool}`, which is for the model only")]
     NotForApps {
         /// The URI.
         uri: Box<str>,

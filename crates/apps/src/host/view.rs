@@ -114,7 +114,7 @@ fn page(uri: &str, contents: Vec<ResourceContents>) -> Result<PageText, AppError
             let html = String::from_utf8(bytes).map_err(|_| bad("it is not UTF-8"))?;
             (html, blob.meta)
         }
-        _ => return Err(bad("it is neither text nor bytes")),
+        _ => return Err(bad("it has neither `text` nor `blob`")),
     };
     if html.trim().is_empty() {
         return Err(bad("it is empty"));
@@ -128,7 +128,7 @@ fn page(uri: &str, contents: Vec<ResourceContents>) -> Result<PageText, AppError
     }
     let said = meta::read(said.as_ref())
         .transpose()
-        .map_err(|error| bad(&format!("what it says of itself cannot be read: {error}")))?;
+        .map_err(|error| bad(&format!("its `_meta.ui` is invalid: {error}")))?;
     Ok((html, said))
 }
 

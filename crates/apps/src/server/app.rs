@@ -62,7 +62,7 @@ impl App {
         let mut problems = Vec::new();
         if uri.strip_prefix(SCHEME).is_none_or(str::is_empty) {
             problems.push(format!(
-                "the address of a page begins with `{SCHEME}`, unlike `{uri}`"
+                "the URI of a page must begin with `{SCHEME}`, got `{uri}`"
             ));
         }
         Self {
