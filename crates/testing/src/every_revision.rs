@@ -110,7 +110,7 @@ pub fn run_as<F: Future<Output = ()>>(
         assert_eq!(
             client.server().revision(),
             revision,
-            "the revision asked for is spoken"
+            "the client connects at the requested revision"
         );
         body(client).await;
         differences.assert_none();

@@ -80,7 +80,7 @@ impl FromStr for Transcript {
             let from = match line.chars().next() {
                 Some('>') => Side::Client,
                 Some('<') => Side::Server,
-                _ => return Err(refuse("it starts with neither `>`, `<` nor `#`".into())),
+                _ => return Err(refuse("it must start with `>`, `<` or `#`".into())),
             };
             let message = serde_json::from_str(line[1..].trim())
                 .map_err(|error| refuse(error.to_string()))?;

@@ -215,7 +215,7 @@ async fn all_ended(run: &SimulationRun) {
         if tokio::time::Instant::now() > last {
             let count = metrics.num_alive_tasks();
             run.problem(format_args!(
-                "{count} tasks go on although the program has dropped everything"
+                "{count} tasks still run although the program has dropped everything"
             ));
             return;
         }

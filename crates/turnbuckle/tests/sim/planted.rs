@@ -48,8 +48,8 @@ fn assert_says(failure: &Failure, what: &str) {
     let is_untidy = failure
         .problems
         .iter()
-        .any(|problem| problem.contains("tasks go on"));
-    assert!(!is_untidy || what.contains("tasks go on"), "{failure}");
+        .any(|problem| problem.contains("tasks still run"));
+    assert!(!is_untidy || what.contains("tasks still run"), "{failure}");
 }
 
 /// What a faulty wire does to a line of the server: gives the number of times that the line arrives.
@@ -292,7 +292,7 @@ fn work_that_outlives_its_call_is_found() {
         let connection = connection.expect("the network is good");
         let _ = connection.call("leak", json!({})).await;
     });
-    assert_says(&failure, "1 tasks go on");
+    assert_says(&failure, "1 tasks still run");
 }
 
 #[test]
