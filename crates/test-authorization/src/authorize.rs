@@ -32,19 +32,19 @@ pub(super) async fn serve(site: &Site, query: &[u8]) -> Result<Reply, Problem> {
 
 fn grant(site: &Site, form: &Form, client: &str, redirect: &str) -> Result<String, Problem> {
     if form.need("response_type")? != "code" {
-        let message = "`response_type` is `code`";
+        let message = "`response_type` must be `code`";
         return Err(Problem::new("unsupported_response_type", message));
     }
     // OAuth 2.1, 4.1.1: all clients need PKCE, and S256 is the only method with protection.
     let challenge = form.need("code_challenge")?.to_owned();
     if form.get("code_challenge_method") != Some("S256") {
-        let message = "`code_challenge_method` is `S256`";
+        let message = "`code_challenge_method` must be `S256`";
         return Err(Problem::new("invalid_request", message));
     }
     let resource = form.resource()?;
     let mut state = site.state();
     if state.orders.has(&Fault::Denied) {
-        return Err(Problem::new("access_denied", "the person said no"));
+        return Err(Problem::new("access_denied", "the user denied the request"));
     }
     let code = random();
     let grant = Grant {

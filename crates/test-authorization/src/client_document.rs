@@ -21,7 +21,7 @@ impl Site {
         if let Some(client) = self.state().clients.get(id) {
             return Ok(client.clone());
         }
-        let unknown = || Problem::new("invalid_client", format!("there is no client `{id}`"));
+        let unknown = || Problem::new("invalid_client", format!("unknown client `{id}`"));
         // client-registration: an id that is a URL with a path is the URL of a document.
         let address = Address::parse(id).map_err(|_| unknown())?;
         if address.uri().path() == "/" {
@@ -55,7 +55,7 @@ async fn fetch(address: &Address) -> Result<Value, Problem> {
         Ok::<_, HttpError>((status, reply.bytes(MAX_DOCUMENT_BYTES).await?))
     };
     match tokio::time::timeout(DOCUMENT_DEADLINE, read).await {
-        Err(_) => Err(failed("it takes too long")),
+        Err(_) => Err(failed("no answer in time")),
         Ok(Err(error)) => Err(failed(&error.to_string())),
         Ok(Ok((StatusCode::OK, body))) => {
             serde_json::from_slice(&body).map_err(|error| failed(&error.to_string()))

@@ -27,7 +27,7 @@ impl Known {
         if self.is_proved {
             return Ok(self.client);
         }
-        let message = "this needs a client that proves who it is";
+        let message = "this request needs client authentication";
         Err(Problem::new("unauthorized_client", message))
     }
 }
@@ -42,7 +42,7 @@ impl Site {
     ) -> Result<Option<Known>, Problem> {
         if let Some((id, secret)) = basic(headers)? {
             if form.get("client_secret").is_some() || form.get("client_assertion").is_some() {
-                let message = "a client proves itself in one way at a time";
+                let message = "the client must use one authentication method only";
                 return Err(Problem::new("invalid_request", message));
             }
             return self.with_secret(&id, &secret).await.map(Some);
@@ -66,7 +66,7 @@ impl Site {
                 client,
                 is_proved: false,
             })),
-            _ => Err(unproved("the client has to prove who it is")),
+            _ => Err(unproved("client authentication is missing")),
         }
     }
 
@@ -78,7 +78,7 @@ impl Site {
                 client,
                 is_proved: true,
             }),
-            _ => Err(unproved("the secret is not the client's")),
+            _ => Err(unproved("the client's secret is wrong")),
         }
     }
 
@@ -87,11 +87,11 @@ impl Site {
         let id = token.unverified_claims().get("sub").and_then(Value::as_str);
         let id = id.unwrap_or_default().to_owned();
         if form.get("client_id").is_some_and(|given| given != id) {
-            return Err(unproved("the assertion is of another client"));
+            return Err(unproved("the assertion was made by another client"));
         }
         let client = self.client(&id).await?;
         let Proof::Keys(keys) = &client.proof else {
-            return Err(unproved("the client has no keys here"));
+            return Err(unproved("the client is registered without keys"));
         };
         let claims = token.verify(keys, &Algorithm::ALL);
         let claims = claims.map_err(|error| unproved(&error.to_string()))?;

@@ -12,7 +12,7 @@ impl Form {
         for (name, value) in form_urlencoded::parse(text) {
             // RFC 6749, 3.1 and 3.2: parameters MUST NOT be included more than once.
             if fields.iter().any(|(known, _)| *known == name) {
-                let message = format!("`{name}` is there more than once");
+                let message = format!("the parameter `{name}` appears more than once");
                 return Err(Problem::new("invalid_request", message));
             }
             fields.push((name.into_owned(), value.into_owned()));
@@ -44,7 +44,7 @@ impl Form {
             return Ok(None);
         };
         if resource.contains('#') || !resource.contains("://") {
-            let message = "`resource` is an absolute URL without a fragment";
+            let message = "`resource` must be an absolute URL without a fragment";
             return Err(Problem::new("invalid_target", message));
         }
         Ok(Some(resource.to_owned()))

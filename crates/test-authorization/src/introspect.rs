@@ -15,7 +15,7 @@ pub(super) async fn serve(site: &Site, headers: &HeaderMap, body: &[u8]) -> Resu
     let client = site.known_client(headers, &form).await?;
     // RFC 7662, 2.1: the client MUST authenticate itself.
     client
-        .ok_or_else(|| Problem::new("invalid_client", "who asks?"))?
+        .ok_or_else(|| Problem::new("invalid_client", "client authentication is missing"))?
         .proved()?;
     let token = form.need("token")?;
     let claims = opaque(site, token).or_else(|| signed(site, token));

@@ -15,7 +15,7 @@ use super::{
 const LONG_AGO: u64 = 3600;
 
 /// A token under construction, which is made without any flow.
-#[must_use = "no token is made until `mint` is called"]
+#[must_use = "no token is made before `mint` is called"]
 pub struct Minting<'a> {
     site: &'a Site,
     claims: Map<String, Value>,

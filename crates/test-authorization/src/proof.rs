@@ -22,7 +22,7 @@ impl Site {
         };
         let bad = |message: &str| Problem::new("invalid_dpop_proof", message);
         if all.next().is_some() {
-            return Err(bad("there are two proofs"));
+            return Err(bad("duplicate `DPoP` header"));
         }
         let proof = proof.to_str().map_err(|_| bad("the proof is not text"))?;
         let proof = Jws::parse(proof).map_err(|error| bad(&error.to_string()))?;
@@ -30,13 +30,13 @@ impl Site {
             return Err(bad("`typ` is not `dpop+jwt`"));
         }
         let key = proof.header().jwk.as_ref();
-        let key = Jwk::parse(key.ok_or_else(|| bad("there is no `jwk`"))?);
+        let key = Jwk::parse(key.ok_or_else(|| bad("the proof has no `jwk`"))?);
         let key = key.map_err(|error| bad(&error.to_string()))?;
         let claims = proof.verify_with(&key, &Algorithm::ALL);
         let claims = claims.map_err(|error| bad(&error.to_string()))?;
         let text = |name| claims.get(name).and_then(Value::as_str).unwrap_or_default();
         if text("htm") != "POST" || text("htu") != self.url("/token") {
-            return Err(bad("`htm` or `htu` is of another request"));
+            return Err(bad("`htm` or `htu` does not match the request"));
         }
         let issued = claims.get("iat").and_then(Value::as_u64);
         if issued.is_none_or(|issued| now().abs_diff(issued) > WINDOW) {

@@ -11,10 +11,10 @@ use super::{
 /// Registers a client.
 pub(super) fn serve(site: &Site, body: &[u8]) -> Result<Reply, Problem> {
     let bad = |message: &str| Problem::new("invalid_client_metadata", message);
-    let document: Value =
-        serde_json::from_slice(body).map_err(|error| bad(&format!("no JSON: {error}")))?;
+    let document: Value = serde_json::from_slice(body)
+        .map_err(|error| bad(&format!("the body is not JSON: {error}")))?;
     if !document.is_object() {
-        return Err(bad("a client is described by an object"));
+        return Err(bad("the body must be a JSON object"));
     }
     let id = random();
     let mut client = Client::read(id.clone(), &document)?;
@@ -49,12 +49,13 @@ fn check_kind(document: &Value, client: &Client) -> Result<(), Problem> {
     let is_local = |uri: &String| uri.starts_with("http://");
     match document["application_type"].as_str() {
         Some("web") if client.redirects.iter().any(is_local) => {
-            let message = "a web application returns to `https`: register a native one";
+            let message =
+                "a web application must use an `https` redirect URI: register a native application";
             Err(Problem::new("invalid_redirect_uri", message))
         }
         None | Some("native" | "web") => Ok(()),
         Some(other) => {
-            let message = format!("`application_type` is `web` or `native`, not `{other}`");
+            let message = format!("`application_type` must be `web` or `native`, got `{other}`");
             Err(Problem::new("invalid_client_metadata", message))
         }
     }

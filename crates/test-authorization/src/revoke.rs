@@ -11,7 +11,7 @@ use super::{
 pub(super) async fn serve(site: &Site, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Problem> {
     let form = Form::parse(body)?;
     let client = site.known_client(headers, &form).await?;
-    let client = client.ok_or_else(|| Problem::new("invalid_client", "whose is it?"))?;
+    let client = client.ok_or_else(|| Problem::new("invalid_client", "`client_id` is missing"))?;
     let token = form.need("token")?;
     let mut state = site.state();
     let refresh = state.refresh.get(token);

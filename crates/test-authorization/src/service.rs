@@ -68,7 +68,7 @@ impl Site {
             return preflight();
         }
         let Some(place) = self.place(path) else {
-            return reply::text(StatusCode::NOT_FOUND, "there is nothing here");
+            return reply::text(StatusCode::NOT_FOUND, "not found");
         };
         if let Some(reply) = self.misbehave(place).await {
             return reply;
@@ -108,7 +108,10 @@ impl Site {
             (Endpoint::Token, &Method::POST) => token::serve(self, headers, body).await,
             (Endpoint::Introspect, &Method::POST) => introspect::serve(self, headers, body).await,
             (Endpoint::Revoke, &Method::POST) => revoke::serve(self, headers, body).await,
-            _ => Ok(reply::text(StatusCode::METHOD_NOT_ALLOWED, "not so")),
+            _ => Ok(reply::text(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "method not allowed",
+            )),
         }
     }
 
@@ -143,7 +146,7 @@ impl Site {
         });
         if let Some(status) = status {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-            return Some(reply::text(status, "as ordered"));
+            return Some(reply::text(status, "status set by `Fault::Status`"));
         }
         let is_garbage = state.orders.has(&Fault::Garbage(place));
         is_garbage.then(|| {

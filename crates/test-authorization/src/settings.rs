@@ -66,10 +66,10 @@ pub enum StartError {
     #[error(transparent)]
     Bind(#[from] BindError),
     /// The signing key could not be made.
-    #[error("no key could be made to sign tokens with")]
+    #[error("could not create a key to sign tokens")]
     Key(#[from] KeyError),
     /// The address is not a TCP address.
-    #[error("the server listens at no TCP address")]
+    #[error("the server does not listen at a TCP address")]
     NoAddress,
 }
 

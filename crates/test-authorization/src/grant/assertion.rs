@@ -30,7 +30,7 @@ pub(in super::super) fn assertion(asking: Asking<'_>) -> Result<Given, Problem> 
     if kind == Some(ID_JAG.to_owned()) {
         let client = asking
             .client
-            .ok_or_else(|| Problem::new("invalid_client", "the client is not named"))?
+            .ok_or_else(|| Problem::new("invalid_client", "`client_id` is missing"))?
             .proved()?;
         // enterprise-managed-authorization: the assertion must be for the client that presents it.
         if text("client_id") != Some(&client.id) {
@@ -69,7 +69,7 @@ fn verify(site: &Site, assertion: &str) -> Result<(Option<String>, Map<String, V
     let issuer = issuer.and_then(Value::as_str).unwrap_or_default();
     let trusted = site.settings.trusted.iter();
     let trusted = trusted.clone().find(|trusted| trusted.issuer == issuer);
-    let trusted = trusted.ok_or_else(|| bad("assertions of its issuer are not taken"))?;
+    let trusted = trusted.ok_or_else(|| bad("assertions of its issuer are not accepted"))?;
     let claims = token.verify(&trusted.keys, &Algorithm::ALL);
     let claims = claims.map_err(|error| bad(&error.to_string()))?;
     let token_endpoint = site.url("/token");

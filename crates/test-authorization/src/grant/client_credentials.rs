@@ -6,7 +6,7 @@ use crate::{reply::Problem, state::Grant};
 pub(in super::super) fn client_credentials(asking: Asking<'_>) -> Result<Given, Problem> {
     let client = asking
         .client
-        .ok_or_else(|| Problem::new("invalid_client", "the client is not named"))?
+        .ok_or_else(|| Problem::new("invalid_client", "`client_id` is missing"))?
         .proved()?;
     Ok(Given::Access(Grant {
         subject: client.id.clone(),

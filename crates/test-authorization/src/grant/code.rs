@@ -12,7 +12,7 @@ pub(in super::super) fn code(asking: Asking<'_>) -> Result<Given, Problem> {
     let bad = |message: &str| Problem::new("invalid_grant", message);
     let client = asking
         .client
-        .ok_or_else(|| Problem::new("invalid_client", "the client is not named"))?;
+        .ok_or_else(|| Problem::new("invalid_client", "`client_id` is missing"))?;
     let code = asking.form.need("code")?;
     // A code can be used once, even if the request fails.
     let grant = asking.site.state().codes.take(code);
@@ -21,20 +21,22 @@ pub(in super::super) fn code(asking: Asking<'_>) -> Result<Given, Problem> {
         return Err(bad("the code has expired"));
     }
     if grant.client != client.client.id {
-        return Err(bad("the code is another client's"));
+        return Err(bad("the code was issued to another client"));
     }
     // OAuth 2.1 no longer requires it here; if it is present, it must be the same.
     let redirect = asking.form.get("redirect_uri");
     if redirect.is_some_and(|given| given != grant.redirect) {
-        return Err(bad("`redirect_uri` is another one"));
+        return Err(bad(
+            "`redirect_uri` differs from that of the authorization request",
+        ));
     }
     let verifier = asking.form.need("code_verifier")?;
     if digest(verifier) != grant.challenge {
-        return Err(bad("`code_verifier` does not fit the challenge"));
+        return Err(bad("`code_verifier` does not match the challenge"));
     }
     let resource = asking.form.resource()?;
     if resource.is_some() && resource != grant.resource {
-        let message = "`resource` is another one than was granted";
+        let message = "`resource` differs from the one that was granted";
         return Err(Problem::new("invalid_target", message));
     }
     if grant.key.is_some() && grant.key != asking.key {

@@ -25,7 +25,7 @@ pub(in super::super) fn exchange(asking: Asking<'_>) -> Result<Given, Problem> {
     let invalid = |message: &str| Problem::new("invalid_request", message);
     let client = asking
         .client
-        .ok_or_else(|| Problem::new("invalid_client", "the client is not named"))?
+        .ok_or_else(|| Problem::new("invalid_client", "`client_id` is missing"))?
         .proved()?;
     let form = asking.form;
     if form.get("requested_token_type") == Some(ACCESS_TOKEN_TYPE) {
@@ -34,7 +34,7 @@ pub(in super::super) fn exchange(asking: Asking<'_>) -> Result<Given, Problem> {
         return for_access(site, form, client.id, resource);
     }
     if form.need("requested_token_type")? != ID_JAG_TYPE {
-        return Err(invalid("only an ID-JAG can be had here"));
+        return Err(invalid("only an ID-JAG can be requested here"));
     }
     if form.need("subject_token_type")? != ID_TOKEN_TYPE {
         return Err(invalid("only an ID token can be exchanged here"));
@@ -95,7 +95,7 @@ fn for_access(
         .map_err(|error| bad(error.to_string()))?;
     let text = |name| subject.get(name).and_then(Value::as_str);
     if text("iss") != Some(&site.issuer) {
-        return Err(bad("the token is of another issuer".into()));
+        return Err(bad("the token was issued by another issuer".into()));
     }
     if subject.get("exp").and_then(Value::as_u64) <= Some(now()) {
         return Err(bad("the token has expired".into()));

@@ -8,7 +8,7 @@ pub(in super::super) fn refresh(asking: Asking<'_>) -> Result<Given, Problem> {
     let bad = |message: &str| Problem::new("invalid_grant", message);
     let client = asking
         .client
-        .ok_or_else(|| Problem::new("invalid_client", "the client is not named"))?;
+        .ok_or_else(|| Problem::new("invalid_client", "`client_id` is missing"))?;
     let token = asking.form.need("refresh_token")?;
     let mut state = asking.site.state();
     if state.orders.has(&Fault::RefuseRefresh) {
@@ -17,7 +17,7 @@ pub(in super::super) fn refresh(asking: Asking<'_>) -> Result<Given, Problem> {
     let known = state.refresh.get_mut(token);
     let known = known.ok_or_else(|| bad("the refresh token is unknown"))?;
     if known.grant.client != client.client.id {
-        return Err(bad("the refresh token is another client's"));
+        return Err(bad("the refresh token was issued to another client"));
     }
     let (mut grant, family) = (known.grant.clone(), known.family.clone());
     if known.is_used {
@@ -32,7 +32,7 @@ pub(in super::super) fn refresh(asking: Asking<'_>) -> Result<Given, Problem> {
     drop(state);
     let wanted = asking.form.scopes();
     if wanted.iter().any(|scope| !grant.scopes.contains(scope)) {
-        let message = "more scopes than were granted";
+        let message = "the request has more scopes than were granted";
         return Err(Problem::new("invalid_scope", message));
     }
     if !wanted.is_empty() {
@@ -40,7 +40,7 @@ pub(in super::super) fn refresh(asking: Asking<'_>) -> Result<Given, Problem> {
     }
     let resource = asking.form.resource()?;
     if resource.is_some() && resource != grant.resource {
-        let message = "`resource` is another one than was granted";
+        let message = "`resource` differs from the one that was granted";
         return Err(Problem::new("invalid_target", message));
     }
     Ok(Given::Both { grant, family })
