@@ -184,7 +184,7 @@ impl ErrorObject {
     pub fn url_elicitation_required(elicitations: Vec<ElicitRequestUrlParams>) -> Self {
         Self::new(
             code::URL_ELICITATION_REQUIRED,
-            "a URL must be visited before this can go on",
+            "the user must visit a URL before this request can continue",
         )
         .with_data(UrlElicitationRequired {
             elicitations,

@@ -85,14 +85,14 @@ pub fn check_id(id: &str) -> Result<(), BadExtensionId> {
     };
     if !prefix.split('.').all(is_label) {
         return Err(bad(
-            "the labels of its prefix begin with a letter, end with a letter or a digit and have \
-             hyphens at most between",
+            "each label of its prefix must begin with a letter, end with a letter or a digit and \
+             contain only letters, digits and hyphens",
         ));
     }
     if !is_name(name) {
         return Err(bad(
-            "its name begins and ends with a letter or a digit and has `-`, `_` and `.` at most \
-             between",
+            "its name must begin and end with a letter or a digit and contain only letters, \
+             digits, `-`, `_` and `.`",
         ));
     }
     Ok(())

@@ -211,7 +211,7 @@ impl Mender<'_> {
 
     fn finish(mut self) -> Vec<ReadWarning> {
         if self.more > 0 {
-            let problem = format!("{} more parts of it could not be read", self.more);
+            let problem = format!("{} more of its parts could not be read", self.more);
             self.warnings
                 .push(ReadWarning::new(self.method, "", problem, Value::Null));
         }

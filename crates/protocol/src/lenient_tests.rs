@@ -177,7 +177,7 @@ fn very_many_entries_that_cannot_be_parsed_are_counted() {
     assert_eq!(listed.tools.len(), 1);
     assert_eq!(warnings.len(), MAX_WARNINGS + 1);
     let last = &warnings[MAX_WARNINGS].problem;
-    assert_eq!(last, "4900 more parts of it could not be read");
+    assert_eq!(last, "4900 more of its parts could not be read");
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn batch(mut scanner: Scanner<'_>) -> Result<(Frame<'_>, usize), Malformed<'_>> 
             Ok((Frame::Batch(members), scanner.nodes()))
         }
         _ => Err(not_a_request(&format!(
-            "a batch may have at most {MAX_BATCH} messages; send the rest in another"
+            "a batch may have at most {MAX_BATCH} messages; send the rest in another batch"
         ))),
     }
 }
@@ -128,7 +128,10 @@ fn broken(scanner: &Scanner<'_>) -> Malformed<'static> {
         return Malformed::new(MalformedKind::TooManyNodes, None, TOO_MANY_NODES);
     }
     let error = serde_json::from_str::<IgnoredAny>(scanner.text()).err();
-    not_json(error.map_or_else(|| "a name is not text".into(), |error| error.to_string()))
+    not_json(error.map_or_else(
+        || "the name of a member is not valid text".into(),
+        |error| error.to_string(),
+    ))
 }
 
 fn not_json(message: String) -> Malformed<'static> {
@@ -136,7 +139,7 @@ fn not_json(message: String) -> Malformed<'static> {
 }
 
 fn not_an_object() -> Malformed<'static> {
-    not_a_request("a message is a JSON object")
+    not_a_request("a message must be a JSON object")
 }
 
 fn not_a_request(message: &str) -> Malformed<'static> {
@@ -204,7 +207,7 @@ impl<'a> Draft<'a> {
             return refuse(r#"member `jsonrpc` must be "2.0""#);
         }
         if self.result.is_some() || self.error.is_some() {
-            return refuse("a request carries no `result` and no `error`");
+            return refuse("a request must not have `result` or `error`");
         }
         if self.id.is_some() && id.is_none() {
             return refuse("member `id` must be a string or an integer");
@@ -262,7 +265,7 @@ impl<'a> Draft<'a> {
         } else if !self.has_version() {
             r#"member `jsonrpc` must be "2.0""#
         } else if kind == MalformedKind::NoOutcome {
-            "it has neither `method` nor `result` nor `error`"
+            "the message has neither `method` nor `result` nor `error`"
         } else if has_method {
             "member `method` must be a string"
         } else {
@@ -291,7 +294,9 @@ impl<'a> Draft<'a> {
         let outcome = match (result, error) {
             (Some(result), None) if id.is_some() => Ok(result),
             (None, Some(error)) => Err(error),
-            (Some(_), Some(_)) => return refuse("a response carries both `result` and `error`"),
+            (Some(_), Some(_)) => {
+                return refuse("a response must not have both `result` and `error`");
+            }
             _ => return refuse("a response with a `result` must carry the id of a request"),
         };
         Ok(Message::Response(Response { id, outcome }))

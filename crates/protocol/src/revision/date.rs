@@ -121,7 +121,10 @@ impl fmt::Display for Revision {
 
 /// The error for a date that is not the date of a known revision.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a revision of the Model Context Protocol known here; the newest is {latest}", latest = Revision::LATEST)]
+#[error(
+    "`{0}` is not a known revision of the Model Context Protocol; the newest is {latest}",
+    latest = Revision::LATEST
+)]
 pub struct UnknownRevision(pub String);
 
 impl std::str::FromStr for Revision {

@@ -13,7 +13,9 @@ pub enum Inexpressible {
     #[error("URL elicitation does not exist in {0}; it came with 2025-11-25")]
     UrlElicitation(Revision),
     /// The revision has no choice of several values.
-    #[error("field `{field}` takes several values, which {revision} has no form for; ask for one")]
+    #[error(
+        "field `{field}` takes several values, which {revision} does not support; ask for one value"
+    )]
     MultiSelect {
         /// The field of the form.
         field: String,

@@ -35,7 +35,7 @@ pub(super) fn sampling_content(content: &mut SamplingContent) {
 /// Audio cannot be converted to text, so the text says that there was audio.
 fn audio_as_text(audio: &mut AudioContent) -> TextContent {
     let text = format!(
-        "[a sound of type {} that 2024-11-05 cannot carry]",
+        "[audio of type {} that 2024-11-05 does not support]",
         audio.mime_type
     );
     TextContent {

@@ -31,7 +31,7 @@ pub enum AnnotationFault {
         name: String,
     },
     /// The name is already used; header names are case-insensitive.
-    #[error("`x-mcp-header` {name:?} of `{path}` is also that of `{other}`; rename one")]
+    #[error("`x-mcp-header` {name:?} of `{path}` is also used by `{other}`; rename one")]
     Duplicate {
         /// The path of the property.
         path: String,
@@ -49,7 +49,10 @@ pub enum AnnotationFault {
         found: String,
     },
     /// The annotation is at a place that does not belong to a single value.
-    #[error("`x-mcp-header` at `{path}` is not reached by `properties` alone; remove it there")]
+    #[error(
+        "`x-mcp-header` at `{path}` is allowed only in schemas that are reached by `properties` alone; \
+         remove it there"
+    )]
     Unreachable {
         /// The path of the annotation, including the keywords on the way.
         path: String,
@@ -69,7 +72,7 @@ pub enum HeaderFault {
         path: String,
     },
     /// The header is present, but the argument is missing or null.
-    #[error("header `{header}` has no argument `{path}` to repeat; leave it out")]
+    #[error("header `{header}` was sent, but argument `{path}` was not; leave the header out")]
     Unexpected {
         /// The name of the header, in lower case.
         header: String,
