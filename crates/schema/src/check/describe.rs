@@ -76,5 +76,5 @@ fn text(node: &Node) -> String {
 }
 
 fn unspecific() -> String {
-    "something that fits the schema there".to_owned()
+    "a value that matches the schema there".to_owned()
 }

@@ -209,8 +209,8 @@ impl Limit {
                 "more levels".to_owned(),
             ),
             Self::Backtracks => (
-                format!("strings that a pattern can match in {MAX_BACKTRACKS} steps back"),
-                "a string that takes more".to_owned(),
+                format!("strings that a pattern can match in {MAX_BACKTRACKS} backtracking steps"),
+                "a string that needs more".to_owned(),
             ),
         };
         Violation::new(String::new(), Keyword::Limit, expected, found)

@@ -15,7 +15,7 @@ pub(super) fn parse(source: &str) -> Result<Alternatives, String> {
     let alternatives = parser.alternatives()?;
     match parser.peek() {
         None => Ok(alternatives),
-        Some(_) => Err("a `)` closes no group".to_owned()),
+        Some(_) => Err("a `)` has no matching `(`".to_owned()),
     }
 }
 
@@ -82,9 +82,11 @@ impl Parser {
             Some('(') => return self.group(),
             Some('[') => Term::Class(self.class()?),
             Some('\\') => return self.escape(),
-            Some(mark @ ('*' | '+' | '?')) => return Err(format!("`{mark}` repeats nothing")),
+            Some(mark @ ('*' | '+' | '?')) => {
+                return Err(format!("there is nothing before `{mark}` to repeat"));
+            }
             Some(other) => Term::Char(other),
-            None => return Err("it ends too early".to_owned()),
+            None => return Err("the pattern ends too early".to_owned()),
         })
     }
 
@@ -110,7 +112,7 @@ impl Parser {
             return Ok(Term::Group(format!("(?<{name}>"), self.body()?));
         }
         if self.peek() == Some('?') {
-            return Err("`(?` opens no group of ECMA-262".to_owned());
+            return Err("`(?` does not begin a group of ECMA-262".to_owned());
         }
         Ok(Term::Group("(".to_owned(), self.body()?))
     }
@@ -231,7 +233,7 @@ impl Parser {
             self.at += 1;
             match (first, self.atom()?) {
                 (Atom::One(first), Atom::One(last)) if first > last => {
-                    return Err(format!("the range `{first}-{last}` runs backwards"));
+                    return Err(format!("the range `{first}-{last}` is in the wrong order"));
                 }
                 (Atom::One(first), Atom::One(last)) => members.push(Member::Range(first, last)),
                 // A set cannot be the end of a range, so the dash is literal.
@@ -256,7 +258,7 @@ impl Parser {
     /// The escapes that are allowed both inside and outside of a class.
     fn escaped_atom(&mut self) -> Result<Atom, String> {
         let Some(escaped) = self.next() else {
-            return Err("it ends in a backslash".to_owned());
+            return Err("the pattern ends with a backslash".to_owned());
         };
         Ok(match escaped {
             'd' => Atom::Set(Member::Digit(Sense::Is)),

@@ -20,8 +20,8 @@ use strip::Contract;
 pub enum ArgumentsError {
     /// Arguments are always a JSON object, and this type is not deserialized from one.
     #[error(
-        "`{type_name}` cannot be arguments: its schema wants {found}, and arguments are always an \
-         object; use a struct with named fields"
+        "`{type_name}` cannot be used as arguments: its schema expects {found}, but arguments are \
+         always an object; use a struct with named fields"
     )]
     NotAnObject {
         /// The type, by its Rust name.
