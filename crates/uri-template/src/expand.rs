@@ -13,9 +13,7 @@ use super::unit::Units;
 #[non_exhaustive]
 pub enum ExpandError {
     /// A list or an object contains a list or an object.
-    #[error(
-        "variable `{variable}` holds a list or an object inside another; make its members text"
-    )]
+    #[error("variable `{variable}` holds a nested list or object; make its members strings")]
     Nested {
         /// The variable.
         variable: String,

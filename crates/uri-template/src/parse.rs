@@ -45,13 +45,15 @@ pub enum TemplateProblem {
         found: char,
     },
     /// A `%` is not followed by two hexadecimal digits.
-    #[error("`%` is not followed by two hexadecimal digits; write `%25` for the sign itself")]
+    #[error(
+        "`%` is not followed by two hexadecimal digits; write `%25` for a literal percent sign"
+    )]
     Percent,
     /// A `{` has no `}` before the next `{` or the end.
     #[error("`{{` is never closed; add the `}}`")]
     Unclosed,
     /// A `}` has no `{`.
-    #[error("`}}` closes no expression; write `%7D` for the brace itself")]
+    #[error("`}}` has no matching `{{`; write `%7D` for a literal brace")]
     Unopened,
     /// A name is missing: `{}`, `{?}`, `{a,}`, `{*}`.
     #[error("a variable name is missing here")]
