@@ -20,7 +20,7 @@ const FAILURES: u32 = 3;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-#[must_use = "it is given to a client or a server"]
+#[must_use = "it has no effect until it is given to a client or a server"]
 pub struct KeepAlive {
     /// The time between two pings.
     pub every: Duration,

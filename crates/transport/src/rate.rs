@@ -83,7 +83,7 @@ impl Rate {
 impl std::fmt::Display for Rate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { burst, per_second } = self;
-        write!(f, "{burst} at once and {per_second} in a second")
+        write!(f, "{burst} at once and {per_second} per second")
     }
 }
 

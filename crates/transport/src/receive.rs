@@ -55,7 +55,9 @@ impl<T: Receive + ?Sized> Receive for Box<T> {
 pub enum LineFault<'a> {
     /// The line is longer than the limit. It is reported once, as soon as that is certain, and skipped
     /// up to its end.
-    #[error("a message is longer than the limit of {limit} bytes; send less at once, or raise it")]
+    #[error(
+        "a message is longer than the limit of {limit} bytes; send less at once, or raise the limit"
+    )]
     TooLong {
         /// The bytes of the line so far, enough to identify the request.
         head: &'a [u8],

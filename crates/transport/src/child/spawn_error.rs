@@ -104,7 +104,7 @@ impl SpawnError {
 /// The message for a program that was not found. `PATH` is only searched for names.
 fn not_found(program: &str) -> &'static str {
     if Path::new(program).components().count() > 1 {
-        "no such file"
+        "the file does not exist; check its path"
     } else {
         "program not found; check its spelling and that it is on PATH, or give its full path"
     }

@@ -26,7 +26,7 @@ const REFUSALS: usize = 64;
 pub enum ServeError {
     /// Requests were still running at the end of the grace period; they were dropped.
     #[error(
-        "{connections} connections were cut off, for their requests took longer than {grace:?} \
+        "{connections} connections were cut off because their requests took longer than {grace:?} \
          to finish"
     )]
     Unfinished {

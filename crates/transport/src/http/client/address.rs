@@ -32,7 +32,7 @@ pub struct Address {
 #[non_exhaustive]
 pub enum AddressError {
     /// The URL does not begin with `http://` or `https://`.
-    #[error("an address begins with `http://` or `https://`; a program is reached by a command")]
+    #[error("an address must begin with `http://` or `https://`; for a program, give its command")]
     Scheme,
     /// The host is missing.
     #[error("the address has no host")]

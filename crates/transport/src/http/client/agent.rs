@@ -316,7 +316,7 @@ async fn within_time<T>(
 ) -> Result<T, HttpError> {
     let outcome = match tokio::time::timeout(MAX_HOOK_TIME, hook).await {
         Ok(outcome) => outcome,
-        Err(_) => Err(format!("it did not end within {MAX_HOOK_TIME:?}").into()),
+        Err(_) => Err(format!("the authorization did not finish within {MAX_HOOK_TIME:?}").into()),
     };
     outcome.map_err(|source| HttpError::Authorize {
         address: address.clone(),

@@ -244,7 +244,7 @@ fn check_proxy(proxy: &Intercept) -> Result<(), HttpError> {
     match proxy.uri().scheme_str() {
         Some("http") | None => Ok(()),
         Some(scheme) => Err(HttpError::Proxy {
-            reason: format!("proxies are reached by `http`, not `{scheme}`"),
+            reason: format!("a proxy's address must begin with `http://`, not `{scheme}://`"),
         }),
     }
 }

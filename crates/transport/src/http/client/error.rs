@@ -71,7 +71,10 @@ pub enum HttpError {
     },
     /// The server redirects to another server, and the redirect was not followed, because credentials
     /// must only be sent to the server that they are for.
-    #[error("{address} redirects to {to}, which is not followed; connect to that if you trust it")]
+    #[error(
+        "{address} redirects to {to}, which is not followed; connect to that address directly if \
+         you trust it"
+    )]
     Redirected {
         /// The address of the request.
         address: Address,
@@ -87,7 +90,7 @@ pub enum HttpError {
         limit: usize,
     },
     /// The hook for authorization failed.
-    #[error("{address} wants authorization, which failed")]
+    #[error("{address} requires authorization, which failed")]
     Authorize {
         /// The address of the request.
         address: Address,

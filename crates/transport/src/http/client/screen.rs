@@ -19,7 +19,7 @@ pub(super) type Screen = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
 
 /// A host was not connected to, because none of its addresses are allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{host}` leads to {address}, which must not be connected to")]
+#[error("`{host}` resolves to {address}, and connections to that address are not allowed")]
 #[non_exhaustive]
 pub struct AddressNotAllowed {
     /// The host, as it was written.

@@ -253,8 +253,8 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap, HttpError> {
             name: name.clone(),
             reason,
         };
-        let header =
-            HeaderName::try_from(name.as_str()).map_err(|_| fault("it is not a header name"))?;
+        let header = HeaderName::try_from(name.as_str())
+            .map_err(|_| fault("it is not a valid header name"))?;
         let mut value = HeaderValue::try_from(value.as_str())
             .map_err(|_| fault("its value has characters that a header cannot carry"))?;
         value.set_sensitive(true);

@@ -63,7 +63,7 @@ fn store(added: &[Vec<u8>]) -> Result<RootCertStore, HttpError> {
         }
         if is_empty {
             return Err(roots(
-                "there is no certificate in the PEM text that was added".to_owned(),
+                "the added PEM text contains no certificate".to_owned(),
             ));
         }
     }
@@ -71,7 +71,8 @@ fn store(added: &[Vec<u8>]) -> Result<RootCertStore, HttpError> {
         let errors = native.errors.iter().map(ToString::to_string);
         let reason = errors.collect::<Vec<_>>().join("; ");
         return Err(roots(format!(
-            "the platform has none ({reason}); install its CA certificates or add one"
+            "the operating system has no root certificates ({reason}); install its CA certificates \
+             or add one"
         )));
     }
     Ok(store)

@@ -139,7 +139,7 @@ impl Door {
                 None
             }
             Err(_) => {
-                tracing::debug!("a connection said nothing for too long");
+                tracing::debug!("a connection was closed: it sent nothing for too long");
                 None
             }
         }

@@ -87,7 +87,10 @@ fn turn(
     loop {
         if let Poll::Ready(outcome) = connection.as_mut().poll(cx) {
             if let Err(error) = outcome {
-                tracing::debug!(error = &error as &dyn Error, "a connection ended badly");
+                tracing::debug!(
+                    error = &error as &dyn Error,
+                    "a connection ended with an error"
+                );
             }
             return Poll::Ready(());
         }

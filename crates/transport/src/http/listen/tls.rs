@@ -36,7 +36,9 @@ pub enum TlsError {
         source: io::Error,
     },
     /// The text contains no certificate.
-    #[error("there is no certificate in the PEM text; give the server's own first, then its chain")]
+    #[error(
+        "the PEM text contains no certificate; give the server's certificate first, then its chain"
+    )]
     NoCertificate,
     /// A certificate in the text is damaged.
     #[error("a certificate cannot be read as PEM: {reason}")]

@@ -15,7 +15,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// An event is larger than the limit; the stream cannot be read any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an event is larger than {limit} bytes; raise the limit or give up the stream")]
+#[error("an event is larger than {limit} bytes; raise the limit or close the stream")]
 pub struct EventTooLarge {
     /// The limit, in bytes.
     pub limit: usize,

@@ -152,7 +152,7 @@ impl HeadReading {
             if buffer.filled().is_empty() {
                 // The bytes may not be HTTP and contain no line feed, like the alert of a TLS server.
                 head::read(&self.read)?;
-                let problem = "the connection was closed before the head of an answer had come";
+                let problem = "the connection was closed before the head of an answer arrived";
                 let error = io::Error::new(io::ErrorKind::UnexpectedEof, problem);
                 return Poll::Ready(Err(error.into()));
             }

@@ -15,11 +15,11 @@ const MAX_FIELDS: usize = 100;
 /// Why the head of a response cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 pub(in super::super) enum HeadError {
-    #[error("the head of the answer is not that of HTTP/1.1 ({0})")]
+    #[error("the head of the answer is not valid HTTP/1.1: cannot read {0}")]
     Malformed(&'static str),
     #[error("the head of the answer is longer than {MAX_HEAD_BYTES} bytes")]
     TooLong,
-    #[error("the answer has a `{0}` that cannot be followed, so that its end is not known")]
+    #[error("the answer has an invalid `{0}` header, so its end is not known")]
     Length(HeaderName),
     #[error("the answer has `transfer-encoding: {0}`; only `chunked` can be read")]
     Coding(String),
