@@ -217,8 +217,8 @@ pub enum NotAdmitted {
     },
     /// The session already had its handshake.
     #[error(
-        "this session is already initialized at {revision}: go on without `initialize`, or open a \
-         new session"
+        "this session is already initialized at {revision}: continue without `initialize`, or open \
+         a new session"
     )]
     AlreadyInitialized {
         /// The revision of the session.
@@ -226,8 +226,8 @@ pub enum NotAdmitted {
     },
     /// The server supports only modern revisions.
     #[error(
-        "this server takes no `initialize`: send each request on its own, at one of the supported \
-         versions in its `_meta`: {}",
+        "this server does not support `initialize`: send requests without it, each with a \
+         supported version in its `_meta`: {}",
         dates(supported)
     )]
     NoHandshake {

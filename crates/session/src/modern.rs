@@ -115,7 +115,7 @@ impl Missing {
 pub enum Rejection {
     /// The version is not supported without a handshake.
     #[error(
-        "protocol version `{requested:.32}` is not served without a handshake here; supported: {}",
+        "protocol version `{requested:.32}` is not supported without `initialize`; supported: {}",
         dates(supported)
     )]
     UnsupportedVersion {

@@ -30,7 +30,7 @@ pub struct ProbeFailure {
 #[non_exhaustive]
 pub enum Reason {
     /// The settings allow no revision.
-    #[error("the settings allow no revision: pin one that is also supported, or none")]
+    #[error("the settings allow no revision: pin a revision that is also supported, or pin none")]
     NothingAllowed,
     /// The server has listed its revisions, and none of them is allowed here.
     #[error(
@@ -75,7 +75,7 @@ pub enum Reason {
     #[error("the server closed the connection: its log or standard error may say why")]
     Closed,
     /// The messages of the server did not answer any request.
-    #[error("the server's answers do not fit the questions: is it an MCP server?")]
+    #[error("the server's answers do not match the requests: is it an MCP server?")]
     Odd,
 }
 
@@ -180,9 +180,9 @@ impl fmt::Display for Attempt {
                 ProbeRefusal::Error(code) => write!(f, ": error {code} ({message})"),
                 ProbeRefusal::Status(status) => write!(f, ": HTTP status {status}"),
                 // The reason repeats this answer, so it is not repeated here.
-                ProbeRefusal::NoAnswer => f.write_str(": not an answer of MCP"),
+                ProbeRefusal::NoAnswer => f.write_str(": the answer is not MCP"),
             },
-            Some(Outcome::Odd) => f.write_str(": an answer that does not fit"),
+            Some(Outcome::Odd) => f.write_str(": the answer does not match the request"),
             Some(Outcome::Silent(waited)) => write!(f, ": no answer within {waited:?}"),
             Some(Outcome::Closed) => f.write_str(": connection closed"),
         }
@@ -232,7 +232,7 @@ struct Offered<'a>(&'a [String]);
 impl fmt::Display for Offered<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() {
-            return f.write_str("versions it does not name");
+            return f.write_str("versions that it does not list");
         }
         f.write_str(&self.0.join(", "))
     }

@@ -99,7 +99,9 @@ impl std::fmt::Display for Overdue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Silent(limit) => write!(f, "no answer within {limit:?}"),
-            Self::Total(limit) => write!(f, "no answer within {limit:?} in spite of progress"),
+            Self::Total(limit) => {
+                write!(f, "no answer within {limit:?}, although there was progress")
+            }
         }
     }
 }

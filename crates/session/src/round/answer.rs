@@ -92,7 +92,7 @@ pub(super) fn check_kind(kind: Kind, answer: &RawValue) -> Result<(), String> {
 const NO_ACTION: &str = "`action` must be `accept`, `decline` or `cancel`";
 
 /// The error for an unknown kind of question. Such a question is never sent.
-const UNKNOWN: &str = "the question is of a kind that is not known here";
+const UNKNOWN: &str = "the question is of an unknown kind";
 
 /// Parses the answer to this question. Only the kind of the question decides how it is parsed.
 pub(super) fn check(request: &InputRequest, answer: &RawValue) -> Result<InputResponse, String> {

@@ -64,7 +64,7 @@ pub enum AskError {
         reason: &'static str,
     },
     /// A mistake of the handler: it asks too many questions at once.
-    #[error("ask `{key:.64}` is one more than the {MAX_OPEN_ASKS} that may be open at once")]
+    #[error("ask `{key:.64}` exceeds the limit of {MAX_OPEN_ASKS} open asks")]
     TooManyOpen {
         /// The key.
         key: String,

@@ -63,7 +63,7 @@ fn check(field: &PrimitiveSchema, value: &Value) -> Result<ElicitValue, String> 
             let values: Vec<_> = options.map(|option| &*option.value).collect();
             choices(&values, schema.min_items, schema.max_items, value)
         }
-        _ => Err("be of a kind that is known here".to_owned()),
+        _ => Err("be of a known type".to_owned()),
     }
 }
 

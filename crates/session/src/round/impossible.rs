@@ -86,7 +86,7 @@ pub enum Impossible {
     #[error("the client did not declare `{0}`, which is needed here")]
     Undeclared(Need),
     /// The client's revision cannot express the question.
-    #[error("the client cannot be asked this: {source}")]
+    #[error("this question cannot be sent to the client: {source}")]
     Inexpressible {
         /// The capability that the question requires.
         need: Need,

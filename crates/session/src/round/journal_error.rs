@@ -31,8 +31,9 @@ impl fmt::Display for Entry {
 pub enum JournalError {
     /// The handler ran again and asked another question under the key.
     #[error(
-        "ask `{key:.64}` is not the question it was before; a handler that runs again must ask the same \
-         under the same key: keep what the question is made of in a memo, or use another key"
+        "ask `{key:.64}` changed between two runs of the handler, which must ask the same question \
+         under the same key each time; keep the values that the question depends on in a memo, or \
+         use another key"
     )]
     Changed {
         /// The key.
@@ -40,8 +41,8 @@ pub enum JournalError {
     },
     /// The journal has too few bytes left.
     #[error(
-        "{entry} `{key:.64}` needs {bytes} bytes of the {left} left of {MAX_JOURNAL_BYTES}; keep a name \
-         for it here and the thing itself elsewhere"
+        "{entry} `{key:.64}` needs {bytes} bytes, but only {left} of {MAX_JOURNAL_BYTES} are left; \
+         store large values elsewhere and keep only their ids in memos"
     )]
     TooLarge {
         /// The kind of entry.
@@ -55,8 +56,8 @@ pub enum JournalError {
     },
     /// The journal has too many entries.
     #[error(
-        "{entry} `{key:.64}` is one more than the {MAX_JOURNAL_ENTRIES} entries of one call; ask in one \
-         form what belongs together"
+        "{entry} `{key:.64}` exceeds the limit of {MAX_JOURNAL_ENTRIES} entries for one call; \
+         combine related questions in one form"
     )]
     TooMany {
         /// The kind of entry.

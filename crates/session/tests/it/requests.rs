@@ -145,7 +145,7 @@ fn progress_renews_the_deadline_but_not_beyond_the_maximum() {
     assert_eq!(expired.overdue, Overdue::Total(secs(25)));
     assert_eq!(
         expired.overdue.to_string(),
-        "no answer within 25s in spite of progress"
+        "no answer within 25s, although there was progress"
     );
 }
 

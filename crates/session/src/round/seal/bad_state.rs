@@ -12,7 +12,7 @@ use super::KeyId;
 #[non_exhaustive]
 pub enum BadState {
     /// It is longer than any state made here.
-    #[error("the request state has {0} bytes, more than any made here")]
+    #[error("the request state has {0} bytes, which is more than this server ever sends")]
     TooLarge(usize),
     /// It does not have the form of a state made here.
     #[error("the request state was not made by this version of this server")]

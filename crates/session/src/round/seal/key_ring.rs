@@ -35,7 +35,7 @@ impl fmt::Debug for KeyId {
 /// A secret that is too short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the secret for request states has {0} bytes; make one of 32 random bytes, and never less than \
+    "the secret for request states has only {0} bytes; use 32 random bytes, and never less than \
      {MIN_SECRET_BYTES}"
 )]
 pub struct WeakSecret(pub usize);

@@ -95,7 +95,7 @@ fn versions_that_were_not_named_are_said_to_be_so() {
     };
     let text = failure(auto(), &[Event::Started, refused]);
     assert!(
-        text.starts_with("the server speaks versions it does not name;"),
+        text.starts_with("the server speaks versions that it does not list;"),
         "{text}"
     );
 }
@@ -125,7 +125,7 @@ fn an_error_is_told_as_one_whatever_its_code_and_its_words() {
             ProbeRefusal::NoAnswer,
             "a page of HTML",
             "a page of HTML (tried",
-            ": not an answer of MCP",
+            ": the answer is not MCP",
         ),
     ] {
         let refused = Event::Refused {
