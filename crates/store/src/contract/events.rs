@@ -32,11 +32,15 @@ pub async fn events<L: EventLog>(open: impl AsyncFn() -> L) {
     append("a", &[(4, &[0, 255, 10])], 1).await;
     let all = [(1, b"one".to_vec()), (2, Vec::new()), (4, vec![0, 255, 10])];
     assert_eq!(read("a").await, all, "in order, of any bytes, with gaps");
-    assert!(read("b").await.is_empty(), "another stream is another");
+    assert!(read("b").await.is_empty(), "streams have separate events");
 
     append("a", &[(4, b"again"), (5, b"five")], 1).await;
     let events = read("a").await;
-    assert_eq!(events.len(), 4, "the same event twice is one");
+    assert_eq!(
+        events.len(),
+        4,
+        "the same event appended twice is stored once"
+    );
     assert_eq!(events[2], all[2], "and stays as it was");
     append("a", &[(6, b"six")], 5).await;
     let left = [(5, b"five".to_vec()), (6, b"six".to_vec())];

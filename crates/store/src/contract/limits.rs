@@ -25,7 +25,7 @@ async fn take(store: &impl SharedLimits, caller: &str, owed: u32, wanted: u32) -
     let mut request = RateRequest::new(caller, "calls", 10, 1);
     (request.owed, request.wanted) = (owed, wanted);
     let grant = store.take(request, SystemTime::now()).await;
-    grant.unwrap_or_else(|error| panic!("nothing can be taken: {error}"))
+    grant.unwrap_or_else(|error| panic!("the limit cannot be used: {error}"))
 }
 
 async fn all_take_from_one(store: &impl SharedLimits) {
@@ -38,12 +38,12 @@ async fn all_take_from_one(store: &impl SharedLimits) {
     let second = Duration::from_secs(1);
     assert!(
         !none.wait.is_zero() && none.wait <= second,
-        "it is said when there is more: {none:?}"
+        "the answer says when there is more: {none:?}"
     );
     assert_eq!(
         take(store, "eve", 0, 1).await.granted,
         1,
-        "others have theirs"
+        "other names have limits of their own"
     );
     tokio::time::sleep(none.wait).await;
     assert_eq!(
@@ -68,7 +68,7 @@ async fn what_all_hold_is_known(store: &impl SharedLimits) {
     let hold = async |caller, node, count, keep| {
         let open = OpenCount::new(caller, "sessions", node, count, keep);
         let held = store.report_open(open, SystemTime::now()).await;
-        let mut held = held.unwrap_or_else(|error| panic!("nothing can be said: {error}"));
+        let mut held = held.unwrap_or_else(|error| panic!("a count cannot be reported: {error}"));
         held.sort();
         held
     };
@@ -83,6 +83,6 @@ async fn what_all_hold_is_known(store: &impl SharedLimits) {
     assert_eq!(
         held,
         [(other, 6)],
-        "what is not said again is not true for ever"
+        "a count that is not reported again expires"
     );
 }

@@ -31,21 +31,21 @@ pub async fn sessions<S: Sessions>(open: impl AsyncFn() -> S) {
     assert_eq!(
         noted.log_level.as_deref(),
         Some("debug"),
-        "the last one counts"
+        "the last level is kept"
     );
     let resources: Vec<_> = noted.resources.iter().map(String::as_str).collect();
     assert_eq!(resources, ["", "r://2", "resource:r://3"]);
     assert_eq!(
         read("b").await,
         SessionState::default(),
-        "another is another"
+        "sessions have separate states"
     );
 
     assert!(write("a", SessionChange::End).await);
     assert!(read("a").await.is_ended);
     assert!(
         !write("a", level("info")).await,
-        "what has ended does not change"
+        "a session that has ended does not change"
     );
     assert!(read("a").await.is_ended);
 
@@ -53,7 +53,10 @@ pub async fn sessions<S: Sessions>(open: impl AsyncFn() -> S) {
         assert!(write("c", subscribe(&number.to_string())).await);
     }
     assert!(!write("c", subscribe("more")).await, "there is a limit");
-    assert!(write("c", subscribe("1")).await, "twice is once");
+    assert!(
+        write("c", subscribe("1")).await,
+        "subscribing twice counts once"
+    );
     assert!(
         write("c", level("info")).await,
         "the level has a place of its own"

@@ -168,7 +168,7 @@ async fn ends_once(store: &impl Tasks) {
     ] {
         let changed = change(store, "t1", again, 2).await;
         let Changed::Over(record) = changed else {
-            panic!("an end is an end: {changed:?}")
+            panic!("a task that has ended does not change: {changed:?}")
         };
         assert_eq!(record.task.state, TaskState::Cancelled);
         assert_eq!(record.task.status_message.as_deref(), Some("enough"));
@@ -392,7 +392,7 @@ async fn one_takes_it_over(store: impl Tasks) {
     let changed = change(&*store, "t1", late, 3).await;
     assert!(
         matches!(changed, Changed::Over(_)),
-        "who lost it does not write: {changed:?}"
+        "a replica that lost the task cannot change it: {changed:?}"
     );
 }
 
@@ -421,11 +421,11 @@ async fn is_found_by_its_replica(store: &impl Tasks) {
     let left = running(one).await;
     assert!(
         left.contains(&"t3".into()),
-        "what is left is found: {left:?}"
+        "tasks that still run are found: {left:?}"
     );
     assert!(
         !left.contains(&"t1".into()),
-        "what is over is not: {left:?}"
+        "tasks that are over are not found: {left:?}"
     );
     assert!(running(other).await.contains(&"t2".into()));
 }

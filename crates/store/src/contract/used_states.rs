@@ -30,7 +30,7 @@ async fn a_state_is_used_once(store: &impl UsedStates) {
     assert_eq!(
         claim(b"b", 0).await,
         StateClaim::FirstUse,
-        "another is another"
+        "states with different ids are separate"
     );
     assert_eq!(
         claim(b"", 0).await,

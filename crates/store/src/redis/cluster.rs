@@ -251,7 +251,7 @@ impl Cluster {
             ask.arg("SLOTS");
             ask
         };
-        let mut failure = RedisError::from((ErrorKind::Client, "no node is known"));
+        let mut failure = RedisError::from((ErrorKind::Client, "no node of the cluster is known"));
         for node in nodes.into_iter().chain(seeds) {
             let asked = async { SlotMap::read(self.process(&node)?.send(&ask).await?, &node) };
             match timeout(MAP_WITHIN, asked).await {

@@ -73,7 +73,7 @@ impl Sentinel {
             .await
             .map_err(|error| {
                 let address = &master.address;
-                let said = format!("the master of `{service}` at {address}: {error}");
+                let said = format!("the master of `{service}` at {address} failed: {error}");
                 StoreError::new("redis", said)
             })?;
         let watched = Arc::new(Watched {
@@ -213,8 +213,12 @@ async fn ask(sentinel: &Process, service: &str) -> Result<(u64, Address), RedisE
         pipeline.cmd("SENTINEL").arg(question).arg(service);
     }
     let answers = sentinel.send_all(&pipeline, 0, 2).await?;
-    let [about, address] = <[Value; 2]>::try_from(answers)
-        .map_err(|_| RedisError::from((ErrorKind::Client, "not the answer of a sentinel")))?;
+    let [about, address] = <[Value; 2]>::try_from(answers).map_err(|_| {
+        RedisError::from((
+            ErrorKind::Client,
+            "the answer is not that of a Redis Sentinel",
+        ))
+    })?;
     let about: HashMap<String, String> = ::redis::from_redis_value(about.extract_error()?)?;
     let (host, port): (String, u16) = ::redis::from_redis_value(address.extract_error()?)?;
     let epoch = about

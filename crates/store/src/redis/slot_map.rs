@@ -100,7 +100,10 @@ fn node_address(node: Value, asked: &Address) -> Result<Address, RedisError> {
 }
 
 fn unreadable() -> RedisError {
-    RedisError::from((ErrorKind::Client, "not the answer of a node of a cluster"))
+    RedisError::from((
+        ErrorKind::Client,
+        "the answer is not that of a node of a Redis Cluster",
+    ))
 }
 
 #[cfg(test)]

@@ -185,7 +185,7 @@ fn sentinel(parts: &Parts<'_>) -> Result<Target, StoreError> {
     let (service, database) = parts.path.split_once('/').unwrap_or((parts.path, "0"));
     if service.is_empty() {
         return Err(invalid(
-            "it names no service: write the name that the sentinels know after the hosts, as in \
+            "the name of the service is missing: write it after the hosts, as in \
              `redis+sentinel://sentinel-1,sentinel-2/mymaster`",
         ));
     }
@@ -201,7 +201,8 @@ fn sentinel(parts: &Parts<'_>) -> Result<Target, StoreError> {
             "sentinel_password" => password = value,
             _ => {
                 return Err(invalid(&format!(
-                    "unknown option `{name}`; there are `sentinel_username` and `sentinel_password`"
+                    "unknown option `{name}`; the known options are `sentinel_username` and \
+                     `sentinel_password`"
                 )));
             }
         }
@@ -308,8 +309,14 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_and_passwords_are_not() {
         for (url, wrong) in [
-            ("redis+sentinel://:secret@s1", "names no service"),
-            ("redis+sentinel://:secret@s1/", "names no service"),
+            (
+                "redis+sentinel://:secret@s1",
+                "name of the service is missing",
+            ),
+            (
+                "redis+sentinel://:secret@s1/",
+                "name of the service is missing",
+            ),
             ("redis+sentinel://:secret@s1/main/x", "`x`"),
             ("redis+sentinel://:secret@s1:x/main", "`s1:x`"),
             ("redis+sentinel://:secret@s1,/main", "``"),

@@ -85,7 +85,11 @@ impl TaskIndex {
             Ok(key) => Some(key),
             // An unreadable entry must not hide the others.
             Err(error) => {
-                tracing::warn!(%node, %error, "a task of a replica is not named in a way that is known");
+                tracing::warn!(
+                    %node,
+                    %error,
+                    "an entry in the index of a replica's tasks cannot be read"
+                );
                 None
             }
         };

@@ -305,7 +305,7 @@ impl RedisTasks {
                 }
             }
         }
-        let busy = format!("task `{}` is changed by too many at once", key.id);
+        let busy = format!("too many concurrent changes of task `{}`", key.id);
         Err(StoreError::new("redis", busy).into())
     }
 

@@ -82,7 +82,11 @@ impl LeasedTasks {
                 }
                 Err(TasksError::Store(error)) => return Err(TasksError::Store(error)),
                 // An unreadable task must not hide the others.
-                Err(error) => tracing::warn!(task = key.id, %error, "a task is not taken over"),
+                Err(error) => tracing::warn!(
+                    task = key.id,
+                    %error,
+                    "a task of a replica that has ended cannot be read, and is not taken over"
+                ),
             }
         }
         Ok(left)
@@ -111,9 +115,9 @@ impl LeasedTasks {
     /// Stores that the task failed because its replica has ended.
     async fn fail(&self, key: &TaskKey, now: SystemTime) -> Result<Changed, TasksError> {
         let error = ErrorObject::internal(
-            "the server process that did the work has ended: call the tool again",
+            "the server process that ran the task has ended: call the tool again",
         );
-        tracing::warn!(task = key.id, "a task failed: its replica is gone");
+        tracing::warn!(task = key.id, "a task failed: its replica has ended");
         let end = TaskChange::End(TaskEnd::Failed(error));
         self.tasks.change(key, end, now).await
     }
@@ -255,7 +259,7 @@ impl Tasks for LeasedTasks {
                         runner = restart.and_then(|restart| restart.node);
                     }
                     Err(error) => {
-                        tracing::warn!(%error, "a task whose replica is gone cannot be seen to");
+                        tracing::warn!(%error, "a task whose replica has ended cannot be read");
                     }
                 }
             }
