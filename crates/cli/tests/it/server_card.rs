@@ -50,7 +50,7 @@ fn the_card_of_the_demo_server_leads_to_it() {
     let site = demo.url.strip_suffix("/mcp").expect("the endpoint");
     let output = place.run(&["call", site, "echo", "text=hi"]);
     let said = stderr(&output);
-    assert!(said.contains("the endpoint is at `/mcp`"), "{said}");
+    assert!(said.contains("the MCP endpoint is `/mcp`"), "{said}");
 }
 
 #[test]

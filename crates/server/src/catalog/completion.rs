@@ -40,7 +40,9 @@ impl CompletionContext {
 impl Extract for CompletionContext {
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
         let completing = call.get::<Self>().cloned();
-        completing.ok_or_else(|| Fault::new("`CompletionContext` is for completers").into())
+        completing.ok_or_else(|| {
+            Fault::new("`CompletionContext` can be extracted only in completers").into()
+        })
     }
 
     fn describe(description: &mut Description) {
@@ -74,7 +76,7 @@ pub type Completed = BoxFuture<'static, Result<Vec<String>, Failure>>;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a completer",
-    label = "neither an async function of extractors that gives texts, nor a list of texts",
+    label = "neither an async function of extractors that returns strings, nor a list of strings",
     note = "write `async fn f(typed: String) -> Vec<String>`, with extractors such as `State<S>` \
             after the text"
 )]

@@ -285,6 +285,8 @@ impl<E: Entry> EntryList<E> {
     fn read(&self, cursor: &str) -> Result<Cursor, Reject> {
         Cursor::read(cursor, E::CURSOR)
             .filter(|cursor| cursor.number <= self.last)
-            .ok_or_else(|| Reject::invalid_params("the cursor is not one that this list gave out"))
+            .ok_or_else(|| Reject::invalid_params(
+                "invalid cursor: send a `nextCursor` of this list, or start again without a cursor"
+            ))
     }
 }

@@ -32,7 +32,9 @@ impl Paging {
 impl Extract for Paging {
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
         let paging = call.get::<Self>().cloned();
-        paging.ok_or_else(|| Fault::new("`Paging` is for callbacks that list").into())
+        paging.ok_or_else(|| {
+            Fault::new("`Paging` can be extracted only in callbacks that list resources").into()
+        })
     }
 
     fn describe(description: &mut Description) {

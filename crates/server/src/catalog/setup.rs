@@ -53,13 +53,15 @@ impl About<'_> {
 
     fn check(&self, description: &Description, states: &StateTypes) -> Result<(), SetupError> {
         if description.takes_params {
-            return Err(self.invalid("`Params` is for methods of extensions: take `Args`"));
+            return Err(self.invalid("`Params` works only in methods of extensions: take `Args`"));
         }
         if description.completes {
-            return Err(self.invalid("`CompletionContext` is for completers: take `Args`"));
+            return Err(self.invalid("`CompletionContext` works only in completers: take `Args`"));
         }
         if description.lists {
-            return Err(self.invalid("`Paging` is for callbacks that list: take `Args`"));
+            return Err(
+                self.invalid("`Paging` works only in callbacks that list resources: take `Args`")
+            );
         }
         self.check_needs(description, states)
     }
@@ -72,7 +74,7 @@ impl About<'_> {
         states: &StateTypes,
     ) -> Result<(), SetupError> {
         if description.arguments.is_some() || description.takes_params {
-            return Err(self.invalid(format!("{what} takes no `Args`")));
+            return Err(self.invalid(format!("{what} cannot take `Args` or `Params`")));
         }
         self.check_needs(description, states)
     }
@@ -152,7 +154,7 @@ pub(crate) fn tool(
     if is_declared {
         // tools: inputSchema is an object schema.
         if arguments.schema().get("type") != Some(&Value::from("object")) {
-            return Err(about.invalid("an input schema must say `\"type\": \"object\"`"));
+            return Err(about.invalid("an input schema must have `\"type\": \"object\"`"));
         }
         arguments
             .compile()
@@ -188,8 +190,8 @@ pub(crate) fn tool(
     }
     if is_restartable && description.reads_http {
         return Err(about.invalid(
-            "is restartable but takes something of the HTTP request, which another replica does \
-             not have; take it before the task, in a tool that is not restartable",
+            "is restartable but has a parameter from the HTTP request, which another replica does \
+             not have; remove the parameter or make the tool not restartable",
         ));
     }
     let arguments = Arc::new(arguments);
@@ -295,7 +297,9 @@ fn check_completers(
 ) -> Result<(), SetupError> {
     about.check_beside("a completer", &completers.description, states)?;
     match completers.names().find(|name| !is_known(name)) {
-        Some(name) => Err(about.invalid(format!("completes `{name}`, which it does not take"))),
+        Some(name) => Err(about.invalid(format!(
+            "has a completer for `{name}`, but no argument or variable with this name"
+        ))),
         None => Ok(()),
     }
 }
@@ -335,8 +339,10 @@ pub(crate) fn resource(resource: Resource, states: &StateTypes) -> Result<Shelve
     }
     let is_public = |hint: CacheHint| hint.scope == CacheScope::Public;
     if resource.visible.is_some() && resource.cache.is_some_and(is_public) {
-        return Err(about
-            .invalid("only some callers may see it, so caches cannot share it: make it private"));
+        return Err(about.invalid(
+            "is visible to some callers only, so shared caches must not keep it: use \
+             `CacheScope::Private`",
+        ));
     }
     if !resource.uri.contains(':') {
         return Err(about.invalid("a URI starts with a scheme, such as `file://` or `app://`"));
@@ -358,10 +364,15 @@ pub(crate) fn resource(resource: Resource, states: &StateTypes) -> Result<Shelve
     if let Some(lister) = &resource.lister {
         if template.is_literal() {
             return Err(about.invalid(
-                "only a template has resources to list, such as `note://{id}`: add this one alone",
+                "has a callback that lists resources, which only a template such as `note://{id}` \
+                 can have: remove the callback",
             ));
         }
-        about.check_beside("a callback that lists", &lister.description, states)?;
+        about.check_beside(
+            "a callback that lists resources",
+            &lister.description,
+            states,
+        )?;
     }
     Ok(shelve(resource, template, schema.as_ref()))
 }
@@ -382,7 +393,7 @@ fn check_variables(
         .find(|name| !template.variables().any(|variable| variable == *name));
     match missing {
         Some(name) => Err(about.invalid(format!(
-            "the handler takes `{name}`, the URI has no `{{{name}}}`"
+            "the handler takes `{name}`, but the URI has no `{{{name}}}`"
         ))),
         None => Ok(()),
     }

@@ -35,12 +35,14 @@ pub enum SetupError {
     /// Replicas were given without a secret. They need the same secret, because a call whose
     /// questions were asked by one replica may be continued by another.
     #[error(
-        "replicas need one secret in common: give all of them the same with `.secret(…)`, of 32 random bytes"
+        "replicas need a shared secret: set the same 32 random bytes on each of them with \
+         `.secret(…)`"
     )]
     ReplicasWithoutSecret,
     /// Two states of the same type were given. Wrap one of them in another type.
     #[error(
-        "two states of type `{state}` were given: handlers could not tell them apart; wrap one in a type of its own"
+        "two states of type `{state}` were added, and handlers cannot tell them apart; wrap one in \
+         its own type"
     )]
     DuplicateState {
         /// The type.

@@ -482,7 +482,7 @@ impl Drop for Unasked<'_> {
         let reason = CancelFlag::dropped_because();
         let reason = reason.as_deref();
         let params = CancelledNotificationParams::new(self.waiting.id.clone())
-            .with_reason(reason.unwrap_or("the answer is not awaited any more"));
+            .with_reason(reason.unwrap_or("the server no longer waits for the answer"));
         let mut message = Vec::new();
         let method = "notifications/cancelled";
         if envelope::write_notification(&mut message, method, &params).is_ok() {

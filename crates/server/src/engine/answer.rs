@@ -186,7 +186,7 @@ impl WireResult for ReadResourceResult {
             _ => problems.join("; "),
         };
         Err(Reject::invalid_params(format!(
-            "the URI does not fit its template: {problems}"
+            "the URI does not match its template: {problems}"
         )))
     }
 
@@ -307,8 +307,8 @@ impl Responder {
         tracing::warn!(
             server,
             name = &*name,
-            "a result has a resource in it, but the server has no resources: clients that want to \
-             read it again cannot. Add it with `Server::resource`"
+            "a result contains a resource, but the server offers no resources, so clients cannot \
+             read it again; add it with `Server::resource`"
         );
     }
 

@@ -18,10 +18,7 @@ pub(super) fn drop_bad_keys(meta: &mut Meta) {
     meta.0.retain(|key, _| {
         let is_kept = is_good(key);
         if !is_kept {
-            tracing::warn!(
-                key,
-                "a key of `_meta` in a result breaks its grammar; left out"
-            );
+            tracing::warn!(key, "a key of `_meta` in a result is not valid; left out");
         }
         is_kept
     });

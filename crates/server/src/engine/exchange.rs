@@ -86,7 +86,7 @@ fn prepare<C: Callable>(
     let mut future: BoxFuture<'static, _> = Box::pin(async move {
         let reply = Next::new(layers, endpoint).run(call).await?;
         C::unwrap(reply)
-            .ok_or_else(|| Failure::Fault(Fault::new("a layer gave a reply of another kind")))
+            .ok_or_else(|| Failure::Fault(Fault::new("a layer returned a reply of the wrong kind")))
     });
     if let Some(log) = log {
         future = log::scoped(log, future);

@@ -125,7 +125,11 @@ impl SharedRates {
             let grant = match tokio::time::timeout(TAKE_WITHIN, taking).await {
                 Ok(Ok(grant)) => Some(grant),
                 Ok(Err(error)) => {
-                    tracing::warn!(%error, "a rate counts at this replica alone for now");
+                    tracing::warn!(
+                        %error,
+                        "the shared store failed: for now a rate limit counts only the requests to \
+                         this replica"
+                    );
                     None
                 }
                 Err(_) => None,

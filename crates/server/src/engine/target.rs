@@ -169,7 +169,10 @@ fn completion<'a>(
             Completable::Template(Arc::clone(entry))
         }
         _ => {
-            return Err(Reject::invalid_params("`ref` is of a type that is not known here").into());
+            return Err(Reject::invalid_params(
+                "`ref.type` must be `ref/prompt` or `ref/resource`",
+            )
+            .into());
         }
     };
     Ok(Target::Completion(Box::new(params), completable))

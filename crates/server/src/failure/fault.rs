@@ -88,8 +88,8 @@ impl Fault {
     pub(crate) fn into_unavailable(self) -> Reject {
         self.log();
         let message = format!(
-            "what the server needs for this cannot be reached now: try again later; the server's log \
-             has it as fault {}",
+            "a store that the server needs cannot be reached now: try again later; the server's \
+             log has it as fault {}",
             self.number
         );
         Reject::new(turnbuckle_protocol::error::code::INTERNAL_ERROR, message)

@@ -39,7 +39,7 @@ impl Returned {
         }
         match slot {
             Some(error) => Self::of_box(error.into()),
-            None => Self::Unexpected(Fault::new("an error was lost on its way")),
+            None => Self::Unexpected(Fault::new("an error of the handler could not be converted")),
         }
     }
 

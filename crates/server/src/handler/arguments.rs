@@ -180,7 +180,7 @@ impl Arguments {
         if self.leniency == Leniency::Lenient {
             let coercions = schema.coerce(&mut value);
             if !coercions.is_empty() {
-                tracing::debug!(%coercions, "arguments were read as they were meant");
+                tracing::debug!(%coercions, "arguments of the wrong type were converted");
             }
         }
         match schema.check(&value) {

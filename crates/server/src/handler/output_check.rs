@@ -45,12 +45,12 @@ impl OutputCheck {
             .compile()
             .map_err(|error| Fault::new(error.to_string()))?;
         let structured = result.structured_content.as_ref().ok_or_else(|| {
-            Fault::new("the tool has an output schema and gave no structured content")
+            Fault::new("the tool has an output schema but returned no structured content")
         })?;
         let value: Value = serde_json::from_str(structured.get()).map_err(Fault::new)?;
         schema.check(&value).map_err(|violations| {
             Failure::Fault(Fault::new(format!(
-                "the structured content breaks the tool's output schema: {}",
+                "the structured content does not match the tool's output schema: {}",
                 schema.explain(&violations)
             )))
         })

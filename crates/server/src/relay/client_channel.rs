@@ -114,7 +114,7 @@ impl ClientChannel {
             Some(mut listener) => listener
                 .add(Subject::Resource(uri.into()))
                 .map_err(|too_many: TooMany| too_many.to_string()),
-            None => Err("there is no session here to subscribe with".to_owned()),
+            None => Err("`resources/subscribe` works only in a session".to_owned()),
         }
     }
 

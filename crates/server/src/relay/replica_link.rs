@@ -127,7 +127,7 @@ impl ReplicaLink {
                 }
             }
             if pulled.is_over {
-                return Some(try_again("the replica gave the request up"));
+                return Some(try_again("the replica stopped before it answered"));
             }
         }
     }

@@ -247,7 +247,9 @@ impl Replicas {
     pub(crate) async fn tell_all(self: &Arc<Self>, message: Message, within: Duration) {
         let taken = self.tell_until_taken(message);
         if !matches!(timeout(within, taken).await, Ok(Ok(()))) {
-            tracing::warn!("another replica is late: a change of a session is known there later");
+            tracing::warn!(
+                "a replica did not confirm a message in time; the message is sent again"
+            );
         }
     }
 

@@ -74,7 +74,7 @@ impl EventWriter {
         if !has_room || self.queue.try_send(WriterInput::Event(event)).is_err() {
             self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
             tracing::warn!(
-                "too many events wait to be written: a stream cannot be resumed elsewhere"
+                "too many events wait to be written: other replicas cannot resume a stream"
             );
         }
     }
@@ -88,7 +88,7 @@ impl EventWriter {
             }
         };
         if timeout(FLUSH_WITHIN, flushed).await.is_err() {
-            tracing::error!("events of streams could not be written before the end");
+            tracing::error!("events of streams could not be written before the shutdown");
         }
     }
 }

@@ -149,7 +149,7 @@ impl Replicas {
     pub(crate) async fn ready(&self) {
         let ready = tokio::time::timeout(READY_WITHIN, self.bus.ready(self.node)).await;
         if ready.is_err() {
-            tracing::warn!("no message of another replica can arrive yet: the bus is not open");
+            tracing::warn!("no messages of other replicas can arrive yet: the bus is not open");
         }
     }
 
@@ -239,11 +239,11 @@ impl Replicas {
         let nonces = [new_nonce()?, new_nonce()?];
         let SealedId { id, key, part } = handshake
             .seal(&(self.keys)(), nonces)
-            .ok_or("there is no cipher to make a session id with")?;
+            .ok_or("the session id cannot be encrypted")?;
         if let Some(part) = part {
             let kept = self.sessions.keep_handshake(&key, part, self.session_life);
             kept.await.map_err(|error| {
-                tracing::error!(%error, "a large handshake cannot be kept");
+                tracing::error!(%error, "a large handshake cannot be written to the shared store");
                 "the store that replicas share cannot be reached: try again later"
             })?;
         }
@@ -255,7 +255,7 @@ impl Replicas {
         match self.sessions.handshake(key).await {
             Ok(part) => HandshakeRest::open(&(self.keys)(), part?),
             Err(error) => {
-                tracing::error!(%error, "a large handshake cannot be read");
+                tracing::error!(%error, "a large handshake cannot be read from the shared store");
                 None
             }
         }
@@ -319,7 +319,7 @@ impl Replicas {
                 // This comes before the message is recorded, because a dropped message may be sent
                 // again.
                 let Ok(permit) = Arc::clone(&self.at_work).try_acquire_owned() else {
-                    tracing::warn!("too many messages of other replicas: one was dropped");
+                    tracing::warn!("too many messages of other replicas: a message was dropped");
                     return;
                 };
                 if is_new() {

@@ -198,7 +198,7 @@ async fn look_after(shared: &Shared, node: NodeId) -> bool {
     match restarts.leased.look_after(node).await {
         Ok(tasks) => tasks == 0,
         Err(error) => {
-            tracing::warn!(%error, "the tasks of a replica that is gone cannot be looked for");
+            tracing::warn!(%error, "cannot look for tasks of a replica that has ended");
             false
         }
     }

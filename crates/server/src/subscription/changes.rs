@@ -118,7 +118,7 @@ impl Changes {
             let uri = resources.first();
             tracing::warn!(
                 uri,
-                "an update says more than {MAX_UPDATE_BYTES} bytes; left out"
+                "an update is longer than {MAX_UPDATE_BYTES} bytes; only its URI is sent"
             );
             return resources.into_iter().for_each(|uri| self.resource(uri));
         }

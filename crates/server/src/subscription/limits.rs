@@ -112,8 +112,8 @@ impl NamedResources {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TooMany {
     #[error(
-        "a subscription may name {MAX_RESOURCES} resources, in {MAX_URI_BYTES} bytes: unsubscribe \
-         from some, or listen to fewer"
+        "a subscription may name at most {MAX_RESOURCES} resources, with URIs of {MAX_URI_BYTES} \
+         bytes in all: unsubscribe from some, or listen to fewer"
     )]
     Resources,
     #[error("you have {0} listen requests open: end one, or raise `ListenerLimits::per_caller`")]
@@ -121,12 +121,12 @@ pub(crate) enum TooMany {
     #[error("{0} listen requests are open: try again later, or raise `ListenerLimits::total`")]
     OfAll(usize),
     #[error(
-        "what is kept for you takes more than {0} bytes: end sessions, listen to less, or raise \
+        "your sessions and subscriptions take more than {0} bytes: end some, or raise \
          `MemoryBudget::kept_per_caller`"
     )]
     BytesOfCaller(usize),
     #[error(
-        "what is kept for sessions and listeners takes more than {0} bytes: try again later, or raise \
+        "all sessions and subscriptions take more than {0} bytes: try again later, or raise \
          `MemoryBudget::kept`"
     )]
     BytesOfAll(usize),

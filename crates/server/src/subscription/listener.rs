@@ -156,7 +156,7 @@ impl Listener {
         for uri in uris {
             let known = self.topics.len();
             if self.add(Subject::Resource(uri.as_str().into())).is_err() {
-                tracing::warn!("a session is subscribed to more than this replica has room for");
+                tracing::warn!("a session has more subscriptions than this replica has room for");
                 return;
             }
             if let Some(new) = self.topics.get(known)
@@ -326,7 +326,7 @@ impl SlotState {
             let folded = std::mem::take(&mut self.folded);
             tracing::debug!(
                 folded,
-                "a slow listener was told of several changes at once"
+                "a slow listener got one notification for several changes"
             );
         }
     }

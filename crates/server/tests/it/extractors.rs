@@ -287,7 +287,7 @@ fn arguments_are_taken_once() {
     let twice = async |Args(_): Args<Point>, Args(_): Args<Point>| "";
     let error = problem(Server::new("s", "1").tool(Tool::new("twice", twice)));
     assert!(
-        error.to_string().contains("takes its arguments once"),
+        error.to_string().contains("two `Args` parameters"),
         "{error}"
     );
 }

@@ -173,7 +173,7 @@ async fn resources_in_results_of_a_server_without_resources_are_reported_once() 
             .clone();
         let about = logged
             .iter()
-            .filter(|line| line.contains("has no resources"))
+            .filter(|line| line.contains("offers no resources"))
             .collect::<Vec<_>>();
         assert_eq!(about.len(), reports, "{logged:?}");
         // Each tool is reported once, by its name.

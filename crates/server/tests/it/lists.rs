@@ -490,7 +490,7 @@ async fn what_only_some_may_see_cannot_be_shared() {
     };
     let server = |scope| Server::new("s", "1").resource(hidden(scope)).build();
     let error = server(CacheScope::Public).err().expect("a mistake");
-    assert!(error.to_string().contains("make it private"), "{error}");
+    assert!(error.to_string().contains("CacheScope::Private"), "{error}");
     let live = server(CacheScope::Private).expect("a server");
     let read = Wire::open(&live)
         .result("resources/read", json!({ "uri": "r://it" }))

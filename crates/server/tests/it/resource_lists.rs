@@ -263,7 +263,7 @@ fn mistakes_are_found_at_the_start() {
         .resource(Resource::new("note://{id}", pages))
         .build();
     let Err(error) = misplaced else {
-        panic!("`Paging` is for callbacks");
+        panic!("`Paging` works only in callbacks");
     };
     assert!(error.to_string().contains("callbacks that list"), "{error}");
 }

@@ -165,7 +165,7 @@ async fn a_template_has_variables_and_no_arguments() {
         .await;
     let message = error["message"].as_str().expect("text");
     assert!(
-        message.starts_with("the URI does not fit its template: variable `row`: "),
+        message.starts_with("the URI does not match its template: variable `row`: "),
         "{message}"
     );
     assert!(

@@ -327,7 +327,7 @@ fn mistakes_are_found_at_start_up() {
     let stateless = Extension::new("a/b").method(ExtensionMethod::new::<AlmanacRead, _>(read));
     assert!(problem(stateless).contains("State<f64>"));
     let core = Extension::new("a/b").method(ExtensionMethod::new::<Core, _>(public));
-    assert!(problem(core).contains("belongs to the core"));
+    assert!(problem(core).contains("is a method of the core protocol"));
     let twice = || ExtensionMethod::new::<AlmanacPublic, _>(public);
     let twice = Extension::new("a/b").method(twice()).method(twice());
     assert!(problem(twice).contains("duplicate method `almanac/public`"));
@@ -348,7 +348,7 @@ fn mistakes_are_found_at_start_up() {
         tool.err()
             .unwrap()
             .to_string()
-            .contains("`Params` is for methods of extensions")
+            .contains("`Params` works only in methods of extensions")
     );
 }
 

@@ -85,7 +85,9 @@ impl Extension {
                 ..extension
             },
             Ok(other) => extension.problem(format!("its settings must be an object, not {other}")),
-            Err(error) => extension.problem(format!("its settings cannot be written: {error}")),
+            Err(error) => {
+                extension.problem(format!("its settings cannot be written as JSON: {error}"))
+            }
         }
     }
 
@@ -97,7 +99,9 @@ impl Extension {
                 self.settings.insert(name, value);
                 self
             }
-            Err(error) => self.problem(format!("setting `{name}` cannot be written: {error}")),
+            Err(error) => self.problem(format!(
+                "setting `{name}` cannot be written as JSON: {error}"
+            )),
         }
     }
 

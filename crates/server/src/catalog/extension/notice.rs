@@ -34,7 +34,11 @@ impl Notice {
             }
             Err(fault) => {
                 let reject = fault.into_reject();
-                tracing::error!(method = self.name, %reject, "a notification was not taken");
+                tracing::error!(
+                    method = self.name,
+                    %reject,
+                    "the handler of a notification panicked"
+                );
             }
         }
     }

@@ -137,7 +137,9 @@ fn check_name(id: &str, name: &str) -> Result<(), SetupError> {
         let example = ToolsCall::NAME;
         return Err(invalid(
             id,
-            format!("`{name}` belongs to the core, like `{example}`: choose another name"),
+            format!(
+                "`{name}` is a method of the core protocol, like `{example}`: choose another name"
+            ),
         ));
     }
     if name.is_empty() {

@@ -12,7 +12,7 @@ pub(super) fn health() -> Response<HttpBody> {
 /// A public document of the server's guard.
 pub(super) fn document(parts: &Parts, document: &[u8]) -> Response<HttpBody> {
     if parts.method != Method::GET && parts.method != Method::HEAD {
-        return reply::not_allowed("GET", "the document is read by GET");
+        return reply::not_allowed("GET", "read this document with GET");
     }
     let mut response = reply::json(StatusCode::OK, document.to_vec());
     response.headers_mut().insert(

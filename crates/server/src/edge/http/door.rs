@@ -16,15 +16,12 @@ use super::{
 /// The reason why a request is rejected, with the setting that would allow it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refused {
-    #[error(
-        "host `{0}` is not served here: if it is yours, allow it with `HttpSettings::allow_host`"
-    )]
+    #[error("host `{0}` is not allowed: if it is yours, allow it with `HttpSettings::allow_host`")]
     Host(String),
-    #[error("the request names no host")]
+    #[error("the request has no `Host` header")]
     NoHost,
     #[error(
-        "pages of `{0}` may not call this server: if they are yours, allow them with \
-         `HttpSettings::allow_origin`"
+        "origin `{0}` is not allowed: if it is yours, allow it with `HttpSettings::allow_origin`"
     )]
     Origin(String),
     #[error("duplicate header `{0}`; send it once")]

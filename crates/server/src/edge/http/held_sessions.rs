@@ -123,7 +123,10 @@ impl HeldSessions {
             let held = match tokio::time::timeout(SAY_WITHIN, saying).await {
                 Ok(Ok(held)) => Some(held),
                 Ok(Err(error)) => {
-                    tracing::warn!(%error, "sessions are counted at this replica alone for now");
+                    tracing::warn!(
+                        %error,
+                        "the shared store failed: for now this replica limits only its own sessions"
+                    );
                     None
                 }
                 Err(_) => None,

@@ -53,7 +53,7 @@ pub(super) fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> {
     if !media::accepts(&parts.headers, b"text/event-stream") {
         return reply::refuse(
             StatusCode::NOT_ACCEPTABLE,
-            "a stream is opened with `Accept: text/event-stream`",
+            "open the stream with `Accept: text/event-stream`",
         );
     }
     let caller = site.caller(parts);
@@ -141,7 +141,7 @@ fn new_id(site: &Site) -> Result<Box<str>, NoSession> {
 }
 
 fn unknown() -> Response<HttpBody> {
-    let message = "there is no such session, or its stream has ended: open a new one";
+    let message = "the session is unknown, or its stream has ended: open a new stream";
     reply::refuse(StatusCode::NOT_FOUND, message)
 }
 

@@ -36,7 +36,7 @@ pub(super) async fn find(
     let Some(session) = found else {
         return Err(reply::refuse(
             StatusCode::NOT_FOUND,
-            "there is no such session, or it has ended: send `initialize` to open a new one",
+            "the session is unknown or has ended: send `initialize` to open a new one",
         ));
     };
     // transports: an invalid or unsupported version MUST get 400.
@@ -46,7 +46,7 @@ pub(super) async fn find(
         let version = String::from_utf8_lossy(version.as_bytes());
         return Err(reply::refuse(
             StatusCode::BAD_REQUEST,
-            &format!("`MCP-Protocol-Version: {version}` is not one that a session can speak"),
+            &format!("`MCP-Protocol-Version: {version}` is not a version that sessions support"),
         ));
     }
     Ok(Some(session))

@@ -73,12 +73,15 @@ pub(super) async fn share(
         Ok(Ok(false)) if is_end => {}
         Ok(Ok(false)) => {
             return Err(ErrorObject::internal(
-                "the session has ended, or is subscribed to as many resources as there may be",
+                "the session has ended, or has reached its limit of subscribed resources",
             ));
         }
         failed => {
             if let Ok(Err(error)) = failed {
-                tracing::error!(%error, "a change of a session cannot be written");
+                tracing::error!(
+                    %error,
+                    "a change of a session cannot be written to the shared store"
+                );
             }
             return Err(ErrorObject::internal(
                 "the change cannot be shared with the other replicas now: try again later",
@@ -208,7 +211,10 @@ pub(super) async fn refresh(site: &Site, session: &HttpSession) -> bool {
         failed => {
             let error = failed.ok().and_then(Result::err);
             let error = error.as_ref().map(tracing::field::display);
-            tracing::warn!(error, "changes of a session cannot be read");
+            tracing::warn!(
+                error,
+                "changes of a session cannot be read from the shared store"
+            );
             at.could_not_read();
             return true;
         }

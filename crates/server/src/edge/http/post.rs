@@ -165,7 +165,7 @@ async fn initialize(
     if let Some(revision) = named_session::modern_revision(parts)
         && admission::names_version(request)
     {
-        let message = format!("{revision} has no `initialize`: send the request itself");
+        let message = format!("{revision} has no `initialize`: send requests without it");
         let error = ErrorObject::new(code::METHOD_NOT_FOUND, message);
         return reply::error(StatusCode::NOT_FOUND, Some(&request.id), &error);
     }
@@ -204,9 +204,9 @@ async fn serve_request(
             }
             Ok(None) => {
                 let error = ErrorObject::invalid_request(
-                    "the request belongs to no session: send `initialize` first and repeat the \
-                     `Mcp-Session-Id` that it is answered with, or put the protocol version and \
-                     the client's capabilities into the request's `_meta`",
+                    "the request has no `Mcp-Session-Id`: send `initialize` first and add the \
+                     `Mcp-Session-Id` of its response to each request, or put the protocol version \
+                     and the client's capabilities into the request's `_meta`",
                 );
                 reply::error(StatusCode::BAD_REQUEST, Some(&request.id), &error).into()
             }

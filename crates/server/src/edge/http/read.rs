@@ -27,7 +27,7 @@ pub(super) enum ReadError {
     TooLong(usize),
     #[error("the body came too slowly: send it faster, or raise `HttpSettings::body_timeout`")]
     TooSlow,
-    #[error("the body broke off")]
+    #[error("the connection ended before the end of the body")]
     Broken,
     #[error(transparent)]
     OverBudget(#[from] OverBudget),

@@ -223,7 +223,7 @@ async fn unless_closed<T>(
 /// The error for a call whose replica has ended, as an event.
 fn error_event(request: &Id) -> String {
     let error = ErrorObject::internal(
-        "the server process that ran this call has ended, or has forgotten it: call again",
+        "the server process that ran this call has ended, or no longer has its result: call again",
     );
     let mut message = Vec::new();
     let written = envelope::write_error(&mut message, Ok(&request.as_ref()), &error);

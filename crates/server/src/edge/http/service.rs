@@ -224,15 +224,19 @@ impl Site {
             (Route::Endpoint, &Method::POST) => post::serve(&self, &parts, body).await,
             (Route::Endpoint, &Method::GET) => session_get::open(&self, &parts).await,
             (Route::Endpoint, &Method::DELETE) => session_get::end(&self, &parts).await,
-            (Route::Endpoint, _) => reply::not_allowed("POST, GET, DELETE", "post a message here"),
+            (Route::Endpoint, _) => {
+                reply::not_allowed("POST, GET, DELETE", "send messages to this path with POST")
+            }
             (Route::Sse, &Method::GET) => http_sse::open(&self, &parts),
-            (Route::Sse, _) => reply::not_allowed("GET", "the stream of HTTP+SSE is opened by GET"),
+            (Route::Sse, _) => reply::not_allowed("GET", "open the stream of HTTP+SSE with GET"),
             (Route::Messages, &Method::POST) => http_sse::receive(&self, &parts, body).await,
-            (Route::Messages, _) => reply::not_allowed("POST", "post a message here"),
+            (Route::Messages, _) => {
+                reply::not_allowed("POST", "send messages to this path with POST")
+            }
             (Route::Card, &Method::GET | &Method::HEAD) => server_card::card(&self, &parts),
             (Route::Catalog, &Method::GET | &Method::HEAD) => server_card::catalog(&self, &parts),
             (Route::Card | Route::Catalog, _) => {
-                reply::not_allowed("GET", "the server card is read by GET")
+                reply::not_allowed("GET", "read the server card with GET")
             }
             (Route::Health | Route::Nowhere, _) => self.nowhere(),
         }
@@ -244,7 +248,7 @@ impl Site {
             None | Some("") => "/",
             Some(endpoint) => endpoint,
         };
-        let message = format!("there is nothing here: the endpoint is at `{endpoint}`");
+        let message = format!("nothing is served at this path: the MCP endpoint is `{endpoint}`");
         reply::refuse(StatusCode::NOT_FOUND, &message)
     }
 }

@@ -100,7 +100,8 @@ impl SessionExchange {
             response.push_to(&self.outbox);
         } else {
             tracing::warn!(
-                "an answer was dropped: its client is gone, and there is no memory for it"
+                "an answer was dropped: its client disconnected, and there is no memory left to \
+                 keep it"
             );
         }
         self.outbox.close();

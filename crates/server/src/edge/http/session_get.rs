@@ -17,13 +17,14 @@ pub(super) async fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> 
     }
     if let Some(revision) = named_session::without_streams(parts) {
         // streamable-http: GET and DELETE do not exist since 2026-07-28.
-        let problem = format!("{revision} has no GET: send `subscriptions/listen`");
+        let problem =
+            format!("{revision} has no streams over GET: send `subscriptions/listen` with POST");
         return reply::not_allowed("POST", &problem);
     }
     if !media::accepts(&parts.headers, b"text/event-stream") {
         return reply::refuse(
             StatusCode::NOT_ACCEPTABLE,
-            "a stream is opened with `Accept: text/event-stream`",
+            "open the stream with `Accept: text/event-stream`",
         );
     }
     let session = match named_session::find(site, parts).await {
@@ -58,7 +59,7 @@ pub(super) async fn open(site: &Arc<Site>, parts: &Parts) -> Response<HttpBody> 
 pub(super) fn not_resumable() -> Response<HttpBody> {
     reply::refuse(
         StatusCode::BAD_REQUEST,
-        "`Last-Event-ID` names no stream that can be resumed: repeat the request, or leave the \
+        "the stream of this `Last-Event-ID` cannot be resumed: repeat the request, or leave the \
          header out",
     )
 }

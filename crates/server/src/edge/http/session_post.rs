@@ -121,7 +121,7 @@ fn make_room_everywhere(site: &Site, parts: &Parts, caller: &Caller) -> Result<(
         if let Err(error) = notes::share(&others, &ended, SessionChange::End).await {
             tracing::warn!(
                 reason = error.message,
-                "a session has ended at this replica alone"
+                "a session was ended on this replica, but the other replicas could not be told"
             );
         }
     });
@@ -137,7 +137,7 @@ async fn named(
     let (Some(replicas), Some(place)) = (&site.shared.replicas, place) else {
         return Ok((sessions::new_id()?, None));
     };
-    let no_handshake = || NoSession::NoId("the handshake left nothing behind".into());
+    let no_handshake = || NoSession::NoId("the session ended during `initialize`".into());
     let handshake = {
         let lifecycle = peer.lifecycle().ok_or_else(no_handshake)?;
         let revision = lifecycle.revision().ok_or_else(no_handshake)?;

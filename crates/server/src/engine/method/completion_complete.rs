@@ -73,7 +73,7 @@ fn check_argument<'a>(
         return Ok(());
     }
     let known = match known.as_slice() {
-        [] => "it has none".to_owned(),
+        [] => format!("it has no {what}s"),
         known => format!("it has `{}`", known.join("`, `")),
     };
     let name = name_in_message(name);

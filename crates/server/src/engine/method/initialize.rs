@@ -85,7 +85,7 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<InitializeResult, Re
     let promised = subscriptions_listen::offered(&capabilities);
     let Some(mut session) = incoming.peer.lifecycle() else {
         return Err(Reject::invalid_request(
-            "there is no session here to initialize",
+            "`initialize` works only in a session, and this request has none",
         ));
     };
     pay(incoming)?;

@@ -28,6 +28,6 @@ fn set(shared: &Shared, incoming: &Incoming<'_>) -> Result<(), Reject> {
         return Ok(());
     }
     Err(Reject::invalid_request(
-        "there is no session here whose level could be set",
+        "`logging/setLevel` works only in a session",
     ))
 }

@@ -99,7 +99,9 @@ impl PageStart {
 }
 
 fn unknown_cursor() -> Reject {
-    Reject::invalid_params("the cursor is not one that this list gave out")
+    Reject::invalid_params(
+        "invalid cursor: send a `nextCursor` of this list, or start again without a cursor",
+    )
 }
 
 /// A page that is being filled.
@@ -173,7 +175,7 @@ impl Paged {
     ) -> Result<Option<String>, Failure> {
         let lister = entry.lister.as_ref().ok_or_else(|| {
             Failure::Fault(Fault::new(
-                "a template without a callback was asked to list",
+                "the resource template has no callback that lists its resources",
             ))
         })?;
         self.call.insert(Paging::new(cursor, limit));

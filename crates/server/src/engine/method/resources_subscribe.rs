@@ -37,7 +37,7 @@ fn with_listener(
     match incoming.peer.listener() {
         Some(mut listener) => change(&mut listener),
         None => Err(Reject::invalid_request(
-            "there is no session here to subscribe with",
+            "`resources/subscribe` and `resources/unsubscribe` work only in a session",
         )),
     }
 }

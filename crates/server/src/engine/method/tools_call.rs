@@ -47,7 +47,7 @@ pub(super) fn serve(
                 let launched = runner.launch(&shared.responder, incoming, mode, &start);
                 return launched.put(out).into();
             }
-            None => Err(Fault::new("there is a task, and no tool that runs as one").into()),
+            None => Err(Fault::new("a tool runs as a task, but the server keeps no tasks").into()),
         },
         Err(reject) => Err(reject.into()),
     };

@@ -52,7 +52,8 @@ impl CallStarter for StartAgain {
                 tools_call::start(&shared, &incoming, tool, name, Some(channel), Some(journal))
             }
             Ok(_) => Err(Failure::Reject(Reject::invalid_params(format!(
-                "the tool `{}` does not run again on another replica any more: call it again",
+                "the task cannot continue, because the tool `{}` is no longer restartable: call it \
+                 again",
                 call.tool
             )))),
             Err(denied) => Err(Failure::Reject(denied.to_reject())),
@@ -100,5 +101,5 @@ fn peer(shared: &Shared, call: &StoredCall) -> Peer {
 }
 
 fn gone() -> Failure {
-    Failure::Fault(Fault::new("the call of a task cannot be started again"))
+    Failure::Fault(Fault::new("the stored call of a task cannot be restarted"))
 }

@@ -58,14 +58,14 @@ pub(super) fn shut_down() -> TaskEnd {
 /// The end of a task whose changes cannot be stored.
 pub(super) fn lost() -> TaskEnd {
     TaskEnd::Failed(ErrorObject::internal(
-        "the place where tasks are kept could not be reached: call the tool again",
+        "the task store could not be reached: call the tool again",
     ))
 }
 
 /// The end of a task that no replica can continue.
 pub(super) fn unreadable() -> TaskEnd {
     TaskEnd::Failed(ErrorObject::internal(
-        "the server process that did the work has ended, and no other one can go on with it: call \
-         the tool again",
+        "the server process that ran the task has ended, and no other process can continue it: \
+         call the tool again",
     ))
 }

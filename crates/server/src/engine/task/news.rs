@@ -109,12 +109,12 @@ fn next(
     let (tasks, key) = (Arc::clone(tasks), key.clone());
     Box::pin(async move {
         if let Err(error) = tasks.store.changed(&key, seen).await {
-            tracing::error!(%error, "a task cannot be watched");
+            tracing::error!(%error, "cannot wait for changes of a task");
             return None;
         }
         let found = tasks.store.get(&key, wall_clock::now()).await;
         found.unwrap_or_else(|error| {
-            tracing::error!(%error, "a task cannot be looked at");
+            tracing::error!(%error, "a task cannot be read from the store");
             None
         })
     })

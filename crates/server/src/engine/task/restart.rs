@@ -118,7 +118,7 @@ impl Restarts {
             tracing::warn!(
                 tool = call.tool,
                 bytes = text.len(),
-                "a call is too large for other replicas to go on with"
+                "a call is too large to be continued by other replicas"
             );
             return None;
         }

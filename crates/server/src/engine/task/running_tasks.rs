@@ -221,7 +221,10 @@ impl RunningTasks {
             .is_err()
         {
             let left = self.table().slots;
-            tracing::error!(left, "tasks could not write down in time that they ended");
+            tracing::error!(
+                left,
+                "some tasks could not be stored as ended before the shutdown"
+            );
         }
     }
 
@@ -299,7 +302,10 @@ impl TaskSlot {
         };
         let mut created = self.tasks.store.create(new, wall_clock::now()).await;
         if let Err(TasksError::TooLarge { bytes }) = created {
-            tracing::warn!(bytes, "a task begins that no other replica can go on with");
+            tracing::warn!(
+                bytes,
+                "a task started that other replicas cannot continue: its call is too large"
+            );
             created = self.tasks.store.create(plain, wall_clock::now()).await;
         }
         let record = created.map_err(failed)?;
@@ -308,7 +314,7 @@ impl TaskSlot {
         tracing::debug!(
             task = record.task.task_id,
             owner = self.owner,
-            "a task begins"
+            "a task started"
         );
         Ok(record)
     }

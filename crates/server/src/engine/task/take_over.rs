@@ -117,7 +117,7 @@ async fn take(
             tracing::warn!(
                 task = record.task.task_id,
                 reason,
-                "a task is not taken over"
+                "a task of another replica cannot be taken over"
             );
             return None;
         }
@@ -132,7 +132,7 @@ async fn take(
     tracing::info!(
         task = record.task.task_id,
         tool = call.tool,
-        "a task of another replica goes on here"
+        "a task of another replica continues on this one"
     );
     let channel = Arc::new(TaskChannel::of_task(&record.task.task_id));
     let started = starter.start(&call, journal, Arc::clone(&channel));
@@ -214,7 +214,7 @@ async fn give_up(tasks: &RunningTasks, restarts: &Arc<Restarts>, record: &TaskRe
     let key = record.key();
     let ended = tasks.store.change(&key, end, wall_clock::now()).await;
     if let Err(error) = ended {
-        tracing::warn!(%error, "the end of a task is lost");
+        tracing::warn!(%error, "the end of a task could not be stored");
     }
 }
 
@@ -233,7 +233,7 @@ async fn leave_to_others(tasks: &RunningTasks, key: &TaskKey, turn: u32) {
                 change: Some(Box::new(TaskChange::End(ending::unreadable()))),
             });
             if let Err(error) = tasks.store.change(key, end, now).await {
-                tracing::warn!(%error, "the end of a task is lost");
+                tracing::warn!(%error, "the end of a task could not be stored");
             }
         }
         _ => {}

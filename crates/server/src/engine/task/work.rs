@@ -147,7 +147,10 @@ impl Work {
             if let Ok(Changed::Now(record)) = handed
                 && record.restart.is_some()
             {
-                tracing::debug!(task = known.key.id, "a task is left to other replicas");
+                tracing::debug!(
+                    task = known.key.id,
+                    "a task was handed over to other replicas"
+                );
                 self.tasks.handed_over.fetch_add(1, Ordering::Relaxed);
                 return;
             }
@@ -183,7 +186,7 @@ impl Work {
             tracing::warn!(
                 task = key.id,
                 bytes,
-                "no other replica can go on with a task: its journal is too large"
+                "other replicas cannot continue a task: its journal is too large"
             );
             let change = turn.change(JournalChange::GiveUp, change);
             written = write_down(&self.tasks, key, change).await;
@@ -260,7 +263,7 @@ impl Work {
             match changed.as_mut().poll(context) {
                 Poll::Ready(Ok(())) => Poll::Ready(TaskEvent::Changed),
                 Poll::Ready(Err(error)) => {
-                    tracing::error!(%error, "a task cannot be watched");
+                    tracing::error!(%error, "cannot wait for changes of a task");
                     changed.set(Box::pin(std::future::pending()));
                     Poll::Pending
                 }
@@ -277,7 +280,7 @@ impl Work {
         let record = match found {
             Ok(found) => found.filter(|record| self.is_ours(record))?,
             Err(error) => {
-                tracing::error!(%error, "a task cannot be looked at");
+                tracing::error!(%error, "a task cannot be read from the store");
                 tokio::time::sleep(FIRST_PAUSE).await;
                 return Some(());
             }
@@ -327,7 +330,9 @@ impl Ending<CallToolResult> {
     fn into_outcome(self) -> Result<CallToolResult, Failure> {
         match self {
             Self::Done(outcome) => outcome,
-            Self::Paused(_) => Err(Failure::Fault(crate::Fault::new("a task was paused"))),
+            Self::Paused(_) => Err(Failure::Fault(crate::Fault::new(
+                "the call of a task asked for another round, which tasks do not have",
+            ))),
         }
     }
 }
@@ -371,7 +376,10 @@ async fn write_down(
             .change(key, change.clone(), wall_clock::now())
             .await;
         match done {
-            Err(TasksError::Store(error)) => tracing::warn!(%error, "a task is written again"),
+            Err(TasksError::Store(error)) => tracing::warn!(
+                %error,
+                "a task could not be stored; trying again"
+            ),
             done => return done,
         }
         tokio::time::sleep(pause).await;
@@ -403,7 +411,11 @@ async fn finish(
         }
         // The task was cancelled, or it is no longer stored.
         Ok(Changed::Over(_) | Changed::Unknown) => {}
-        Err(error) => tracing::error!(task = known.key.id, %error, "the end of a task is lost"),
+        Err(error) => tracing::error!(
+            task = known.key.id,
+            %error,
+            "the end of a task could not be stored"
+        ),
     }
 }
 

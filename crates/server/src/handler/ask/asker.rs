@@ -217,7 +217,7 @@ fn elicited(key: &str, response: InputResponse) -> Result<ElicitResult, AskFaile
 
 /// The round checks answers against their questions, so this error means a mistake in that check.
 fn unexpected(key: &str, response: &InputResponse) -> AskFailed {
-    let message = format!("it was answered with something else: {response:?}");
+    let message = format!("the answer does not fit the question: {response:?}");
     AskFailed::Refused {
         key: key.to_owned(),
         code: -32603,

@@ -145,7 +145,10 @@ impl Asking {
         let (method, request, responses, state) = rounds.take();
         // mrtr: questions MUST NOT be the answer to any other method than these three.
         if !matches!(method, "tools/call" | "prompts/get" | "resources/read") {
-            let fault = Fault::new(format!("nothing can be asked in the middle of `{method}`"));
+            let fault = Fault::new(format!(
+                "a handler of `{method}` cannot ask the client; only those of tools, prompts and \
+                 resources can"
+            ));
             return Err(Failure::Fault(fault));
         }
         let back = Return {

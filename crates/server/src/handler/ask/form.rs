@@ -127,7 +127,7 @@ impl From<ElicitResult> for FormValues {
 
 fn read<T: FormField>(name: &str, value: ElicitValue) -> Result<T, FieldError> {
     T::read(value)
-        .ok_or_else(|| FieldError::new(name, format!("does not fit `{}`", type_name::<T>())))
+        .ok_or_else(|| FieldError::new(name, format!("cannot be read as `{}`", type_name::<T>())))
 }
 
 #[cfg(test)]
@@ -159,7 +159,7 @@ mod tests {
     fn what_does_not_fit_is_named() {
         let mut filled = FormValues([("row".to_owned(), ElicitValue::Number(300.into()))].into());
         let misfit = filled.take::<u8>("row").unwrap_err();
-        assert_eq!(misfit.to_string(), "field `row` does not fit `u8`");
+        assert_eq!(misfit.to_string(), "field `row` cannot be read as `u8`");
         let missing = filled.take::<u8>("row").unwrap_err();
         assert_eq!(missing.to_string(), "field `row` is missing");
     }

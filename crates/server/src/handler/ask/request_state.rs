@@ -89,8 +89,8 @@ impl Return {
 
 fn too_many(limit: usize) -> Reject {
     let message = format!(
-        "{limit} of your calls were answered that had asked something, and their states have not \
-         expired: try again later, or raise `MemoryUsedStates::with_limit_per_owner`"
+        "limit ({limit}) of used request states for this caller reached: wait until some expire, \
+         or raise `MemoryUsedStates::with_limit_per_owner`"
     );
     Reject::new(code::TOO_MANY_REQUESTS, message)
 }

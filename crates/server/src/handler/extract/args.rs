@@ -63,7 +63,8 @@ pub(super) fn describe<T: JsonSchema>(
     derived: impl FnOnce(Map<String, Value>) -> Arguments,
 ) {
     if description.arguments.is_some() {
-        description.problem("a handler takes its arguments once: two `Args` parameters");
+        description
+            .problem("the handler has two `Args` parameters: use one struct for all arguments");
     }
     match turnbuckle_schema::arguments_schema::<T>() {
         Ok(schema) => description.arguments = Some(derived(schema)),

@@ -75,9 +75,9 @@ impl Extract for PeerAddress {
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
         let peer = request(call)?.extensions.get::<Peer>();
         let address = peer.and_then(Peer::address);
-        address.map(Self).ok_or_else(|| {
-            Reject::invalid_request("the address that the request came from is not known").into()
-        })
+        address
+            .map(Self)
+            .ok_or_else(|| Reject::invalid_request("the client's address is not known").into())
     }
 
     fn describe(description: &mut Description) {
@@ -88,7 +88,7 @@ impl Extract for PeerAddress {
 fn request<'a>(call: &'a Call<'_>) -> Result<&'a HttpRequest, Failure> {
     call.caller().http_request().ok_or_else(|| {
         if call.context.reads_http() {
-            Reject::invalid_request("this is served over HTTP only").into()
+            Reject::invalid_request("this request works over HTTP only").into()
         } else {
             Fault::new(
                 "the HTTP request was not kept: `describe` of the extractor must call that of \

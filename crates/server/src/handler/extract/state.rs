@@ -35,7 +35,7 @@ impl<S: Clone + Send + Sync + 'static> Extract for State<S> {
             .map(Self)
             .ok_or_else(|| {
                 Failure::Fault(Fault::new(format!(
-                    "no state of type `{}` was given",
+                    "no state of type `{}` was added; add it with `.state(…)`",
                     std::any::type_name::<S>()
                 )))
             })

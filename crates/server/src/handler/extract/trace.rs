@@ -10,8 +10,10 @@ impl Extract for TraceContext {
     fn extract(call: &Call<'_>) -> Result<Self, Failure> {
         let context = Self::of_request(&call.request_meta());
         context.ok_or_else(|| {
-            Reject::invalid_params("the request belongs to no trace: send `traceparent` in `_meta`")
-                .into()
+            Reject::invalid_params(
+                "the request has no trace context: send `traceparent` in `_meta`",
+            )
+            .into()
         })
     }
 }

@@ -49,7 +49,7 @@ impl ExtensionReply {
             Fault::new(format!("the result cannot be written as JSON: {error}"))
         })?;
         let Value::Object(mut members) = value else {
-            let fault = Fault::new("the result of a method is an object");
+            let fault = Fault::new("the result of a method must be a JSON object");
             return Err(Failure::Fault(fault));
         };
         // The `resultType` of the answer is written later, at its end.
