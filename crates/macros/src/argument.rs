@@ -222,7 +222,7 @@ fn check_header(kind: Kind, name: &LitStr, ty: &Type, mistakes: &mut Mistakes) {
     if kind != Kind::Tool {
         mistakes.at(
             name,
-            format!("arguments of a {kind} do not travel in headers: only those of tools do"),
+            format!("arguments of a {kind} are not sent in headers: only those of tools are"),
         );
     }
     let text = name.value();
@@ -240,7 +240,7 @@ fn check_header(kind: Kind, name: &LitStr, ty: &Type, mistakes: &mut Mistakes) {
     if last.is_some_and(|segment| segment.ident == "f32" || segment.ident == "f64") {
         mistakes.at(
             ty,
-            "fractions cannot travel in a header: use a string, an integer or a boolean",
+            "a float cannot be sent in a header: use a string, an integer or a boolean",
         );
     }
 }
@@ -305,7 +305,7 @@ mod tests {
             ),
             (
                 quote!(#[arg(header = "Row")] row: f32),
-                "fractions cannot travel",
+                "a float cannot be sent",
             ),
             (quote!(#[complete(x)] row: u8), "tools have no completion"),
         ];

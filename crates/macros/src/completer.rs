@@ -48,7 +48,10 @@ pub(crate) fn check(completer: &Expr, items: &[ImplItem], mistakes: &mut Mistake
         let ident = &method.sig.ident;
         mistakes.at(
             completer,
-            format!("`{ident}` runs beside the handlers: take `&self`, then what it needs"),
+            format!(
+                "`{ident}` runs at the same time as handlers: take `&self`, then the other \
+                 parameters"
+            ),
         );
     }
 }

@@ -123,11 +123,10 @@ fn is_ours(attribute: &Attribute) -> bool {
 fn stranger_message(attribute: &Attribute) -> String {
     let path = attribute.path();
     if path.is_ident("cfg") || path.is_ident("cfg_attr") {
-        return "a parameter cannot come and go with a condition: write one function for each case"
-            .to_owned();
+        return "a parameter cannot depend on `cfg`: write one function for each case".to_owned();
     }
-    "this attribute means nothing on a parameter of a handler: use #[arg], #[complete], #[extract], \
-     #[serde] or #[schemars]"
+    "this attribute has no effect on a parameter of a handler: use #[arg], #[complete], \
+     #[extract], #[serde] or #[schemars]"
         .to_owned()
 }
 
@@ -299,8 +298,8 @@ mod tests {
     #[test]
     fn strange_attributes_are_refused() {
         let table = [
-            (quote!(#[default(3)] a: u8), "means nothing on a parameter"),
-            (quote!(#[cfg(unix)] a: u8), "cannot come and go"),
+            (quote!(#[default(3)] a: u8), "has no effect on a parameter"),
+            (quote!(#[cfg(unix)] a: u8), "cannot depend on `cfg`"),
             (quote!(#[arg(default)] One(_): One), "is for arguments"),
         ];
         for (parameter, message) in table {

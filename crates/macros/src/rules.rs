@@ -43,7 +43,7 @@ fn check_headers(handler: &Handler, mistakes: &mut Mistakes) {
         let name = header.value().to_ascii_lowercase();
         if headers.contains(&name) {
             let message = format!(
-                "two arguments travel in the header `{}`: rename one",
+                "two arguments are sent in the header `{}`: rename one",
                 header.value()
             );
             mistakes.at(header, message);
@@ -97,7 +97,7 @@ fn check_template(handler: &Handler, mistakes: &mut Mistakes) {
     {
         mistakes.at(
             size,
-            "only a resource with a fixed URI has one size: remove it",
+            "only a resource with a fixed URI can have `size`: remove the option",
         );
     }
     check_variables(handler, literal, &template, mistakes);
@@ -172,7 +172,7 @@ mod tests {
     fn names_and_headers_are_unique() {
         tool(&quote!(row: u8, #[arg(rename = "row")] x: u8)).says("two arguments are named `row`");
         let headers = quote!(#[arg(header = "Row")] a: u8, #[arg(header = "row")] b: u8);
-        tool(&headers).says("two arguments travel in the header `row`");
+        tool(&headers).says("two arguments are sent in the header `row`");
     }
 
     #[test]

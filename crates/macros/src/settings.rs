@@ -47,7 +47,7 @@ impl Settings {
         } else if kind == Kind::Resource && settings.template.is_none() {
             mistakes.at(
                 place,
-                "which resource is this? name its URI or URI template: \
+                "the URI or URI template of the resource is missing: \
                  `#[resource(\"seat://{flight}\")]`",
             );
         }
@@ -198,7 +198,7 @@ fn name(input: ParseStream<'_>) -> syn::Result<LitStr> {
     input.parse().map_err(|error| {
         syn::Error::new(
             error.span(),
-            "names are checked while compiling: write it in quotes",
+            "names are checked while compiling: write the name in quotes",
         )
     })
 }
@@ -380,7 +380,7 @@ mod tests {
             (Kind::Tool, quote!(output), "`output = Type`"),
             (Kind::Tool, quote!(scopes = "a"), "expected a list"),
             (Kind::Tool, quote!(scopes), "`scopes = ["),
-            (Kind::Resource, quote!(), "which resource is this?"),
+            (Kind::Resource, quote!(), "of the resource is missing"),
             (
                 Kind::Resource,
                 quote!("a://b", size = "x"),
@@ -390,7 +390,7 @@ mod tests {
             (Kind::Tool, quote!(timeout), "`timeout = \\\"30s\\\"`"),
             (Kind::Tool, quote!(timeout = 30), "write a unit"),
             (Kind::Tool, quote!(timeout = "30 s or so"), "is not a time"),
-            (Kind::Tool, quote!(timeout = "0s"), "within no time"),
+            (Kind::Tool, quote!(timeout = "0s"), "longer than zero"),
             (Kind::Tool, quote!(concurrency = "4"), "expected an integer"),
             (Kind::Tool, quote!(title = "a" idempotent), "expected `,`"),
             (Kind::Tool, quote!(= 3), "expected the name of an option"),

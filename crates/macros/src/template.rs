@@ -70,9 +70,15 @@ fn check_literal(text: &str) -> Result<(), String> {
         let digits = text.as_bytes().get(at + 1..at + 3);
         let is_encoded = digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
         match letter {
-            '}' => return Err("a `}` closes nothing: add its `{` or remove it".to_owned()),
+            '}' => {
+                return Err("a `}` has no matching `{`: add the `{` or remove the `}`".to_owned());
+            }
             '%' if !is_encoded => {
-                return Err("a `%` has no two hexadecimal digits after it: write `%25`".to_owned());
+                return Err(
+                    "a `%` is not followed by two hexadecimal digits: write `%25` for a literal \
+                     percent sign"
+                        .to_owned(),
+                );
             }
             ' ' | '"' | '<' | '>' | '\\' | '^' | '`' | '|' | '\0'..='\x1f' | '\x7f' => {
                 return Err(format!(
@@ -92,7 +98,7 @@ fn read_expression(text: &str, variables: &mut Vec<String>) -> Result<(), String
         .unwrap_or(text);
     if list.is_empty() {
         return Err(format!(
-            "`{{{text}}}` names no variable: write one, such as `{{id}}`"
+            "`{{{text}}}` has no variable: write one, such as `{{id}}`"
         ));
     }
     for specification in list.split(',') {
@@ -161,9 +167,9 @@ mod tests {
     fn braces_must_pair() {
         assert!(complaint("seat://{flight").contains("`{flight` has no closing `}`"));
         assert!(complaint("seat://{flight/{row}").contains("`{flight/` has no closing `}`"));
-        assert!(complaint("seat://flight}").contains("closes nothing"));
-        assert!(complaint("seat://{}").contains("names no variable"));
-        assert!(complaint("seat://{?}").contains("names no variable"));
+        assert!(complaint("seat://flight}").contains("has no matching"));
+        assert!(complaint("seat://{}").contains("has no variable"));
+        assert!(complaint("seat://{?}").contains("has no variable"));
     }
 
     #[test]

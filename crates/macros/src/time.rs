@@ -34,7 +34,7 @@ fn read(text: &LitStr, mistakes: &mut Mistakes) -> u64 {
         number.parse::<u64>().ok()?.checked_mul(*factor)
     });
     if milliseconds == Some(0) {
-        let said = "no call ends within no time; leave `timeout` out if there is no limit";
+        let said = "a timeout must be longer than zero; leave `timeout` out if there is no limit";
         mistakes.at(text, said);
     }
     milliseconds.unwrap_or_else(|| {

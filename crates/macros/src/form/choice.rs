@@ -24,7 +24,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let choices = choices(&input, whole.rename_all, &mut mistakes);
     check_values(&choices, &mut mistakes);
     if !input.generics.params.is_empty() {
-        mistakes.at(&input.generics, "a choice has no parameters");
+        mistakes.at(&input.generics, "a choice cannot have generic parameters");
     }
     let errors = mistakes.into_compile_errors();
     let choices = if errors.is_some() { &[] } else { &choices[..] };
@@ -50,7 +50,7 @@ fn choices(input: &DeriveInput, rename_all: Rule, mistakes: &mut Mistakes) -> Ve
     if data.variants.is_empty() {
         mistakes.at(
             &input.ident,
-            "there is nothing to choose from: add a variant",
+            "a choice needs at least one variant: add a variant",
         );
     }
     data.variants
@@ -63,7 +63,7 @@ fn choice(variant: &Variant, rename_all: Rule, mistakes: &mut Mistakes) -> Choic
     if !matches!(variant.fields, Fields::Unit) {
         mistakes.push(syn::Error::new(
             variant.fields.span(),
-            "a choice is one word and holds nothing: ask for more in another field",
+            "a variant of a choice cannot have fields: ask for more in another field of the form",
         ));
     }
     let serde = SerdeOptions::read(&variant.attrs, mistakes);

@@ -29,7 +29,7 @@ impl Field {
         if let (Some(default), Some(_)) = (&options.default, &serde.default) {
             mistakes.push(syn::Error::new(
                 default.span,
-                "the default is said twice: keep the one that the form shows",
+                "the default is set twice: keep the one in `#[form]`, which the form shows",
             ));
         }
         let renamed = options.rename.take().or_else(|| serde.rename.clone());

@@ -23,7 +23,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     if !input.generics.params.is_empty() {
         mistakes.at(
             &input.generics,
-            "a form has one set of fields: write a struct without parameters for each",
+            "a form cannot have generic parameters: write a separate struct for each set of fields",
         );
     }
     let ident = &input.ident;
@@ -71,7 +71,8 @@ impl Whole {
         if serde.default.is_some() {
             mistakes.at(
                 attributes.iter().find(|one| one.path().is_ident("serde")),
-                "write the default on each field that has one: a form shows it there",
+                "a default of the whole form is not supported: write `#[form(default = …)]` on the \
+                 fields",
             );
         }
         let mut whole = Self {

@@ -44,7 +44,8 @@ impl SerdeOptions {
     fn take(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
         if let Some(word) = UNREADABLE.iter().find(|word| meta.path.is_ident(word)) {
             return Err(meta.error(format!(
-                "a form is flat and reads its own fields: `{word}` has no place in it"
+                "`{word}` is not supported in a form: its fields are flat and are read by the form \
+                 itself"
             )));
         }
         if meta.path.is_ident("rename") {
