@@ -13,7 +13,8 @@ use crate::{BadFrontmatter, Digest};
 pub enum SkillError {
     /// A file does not have the size in its entry.
     #[error(
-        "`{uri}` has {found} bytes where its entry says {listed}: it has changed, load the skill again"
+        "`{uri}` has {found} bytes, but its entry says {listed}: the file has changed, so load the \
+         skill again"
     )]
     Size {
         /// The file.
@@ -25,7 +26,8 @@ pub enum SkillError {
     },
     /// A file does not have the digest in its entry.
     #[error(
-        "`{uri}` has digest {found} where its entry says {listed}: it has changed, load the skill again"
+        "`{uri}` has digest {found}, but its entry says {listed}: the file has changed, so load \
+         the skill again"
     )]
     Digest {
         /// The file.
@@ -36,7 +38,10 @@ pub enum SkillError {
         found: Digest,
     },
     /// The frontmatter of the file differs from the entry.
-    #[error("`{field}` in the frontmatter of `{uri}` is not what its entry says: do not load it")]
+    #[error(
+        "`{field}` in the frontmatter of `{uri}` differs from the skill's entry: do not load the \
+         skill"
+    )]
     Frontmatter {
         /// The `SKILL.md`.
         uri: Box<str>,
@@ -80,7 +85,7 @@ pub enum SkillError {
         problem: &'static str,
     },
     /// The server's list has too many pages.
-    #[error("the server's list goes on after {pages} pages")]
+    #[error("the server's list does not end after {pages} pages")]
     Endless {
         /// How many pages were read.
         pages: usize,

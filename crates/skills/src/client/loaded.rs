@@ -87,7 +87,7 @@ fn bytes(uri: &str, contents: Vec<ResourceContents>) -> Result<Vec<u8>, SkillErr
     };
     let [contents]: [ResourceContents; 1] = contents
         .try_into()
-        .map_err(|_| bad("a file is one content"))?;
+        .map_err(|_| bad("a file must have exactly one content"))?;
     match contents {
         ResourceContents::Text(text) => Ok(text.text.into_bytes()),
         ResourceContents::Blob(blob) => {

@@ -17,7 +17,7 @@ pub(super) fn entry(entry: &SkillEntry) -> Result<(), SkillError> {
     let root =
         uri::root_of(&entry.uri).ok_or_else(|| bad("its address must end with /SKILL.md"))?;
     if !uri::is_name(entry.name()) {
-        return Err(bad("its name does not follow the rules of names"));
+        return Err(bad("its name is not a valid skill name"));
     }
     // skills: the last segment of the path MUST be the name.
     if uri::last_segment(root) != entry.name() {

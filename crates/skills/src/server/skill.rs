@@ -96,7 +96,7 @@ impl Skill {
             None if prefix.is_empty() => self.prefix.clear(),
             None => self
                 .problems
-                .push(format!("`{prefix}` is not a path for skills")),
+                .push(format!("`{prefix}` is not a valid path for skills")),
         }
         self
     }
