@@ -79,10 +79,10 @@ fn clause(violation: &Violation) -> String {
             format!("the required property {name} is missing; found {found}")
         }
         (Keyword::AdditionalProperties | Keyword::UnevaluatedProperties, Some(meant)) => {
-            format!("no such property; did you mean {meant}? Expected {expected}")
+            format!("unknown property; did you mean {meant}? Expected {expected}")
         }
         (Keyword::AdditionalProperties | Keyword::UnevaluatedProperties, None) => {
-            format!("no such property; expected {expected}")
+            format!("unknown property; expected {expected}")
         }
         (_, Some(meant)) => format!("expected {expected}, found {found}; did you mean {meant}?"),
         (_, None) => format!("expected {expected}, found {found}"),

@@ -105,7 +105,7 @@ impl ObjectRules {
             .filter(|declared| !members.contains_key(*declared));
         let nearest = nearest::name(name, free).map(|name| format!("`{name}`"));
         let expected = if self.declared.is_empty() {
-            "no such property".to_owned()
+            "no other properties".to_owned()
         } else {
             format!("only the properties {}", shown::names(self.declared()))
         };

@@ -202,7 +202,7 @@ fn unknown(node: &Node, name: &str, members: &Map<String, Value>, place: &Place<
         None => Violation::new(
             place.pointer(),
             keyword,
-            "no such property".to_owned(),
+            "no other properties".to_owned(),
             format!("the unknown property `{}`", crate::shown::shortened(name)),
         ),
     }
@@ -213,7 +213,7 @@ fn one_too_many(item: &Value, place: &Place<'_>) -> Violation {
     Violation::new(
         place.pointer(),
         Keyword::UnevaluatedItems,
-        "no such item".to_owned(),
+        "no other items".to_owned(),
         found,
     )
 }

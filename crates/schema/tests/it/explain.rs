@@ -60,7 +60,7 @@ fn a_bound_is_told_with_the_value() {
 fn an_unknown_name_brings_the_nearest_known_one() {
     explains(
         &json!({ "query": "rain", "limt": 3 }),
-        "- `/limt`: no such property; did you mean `limit`? Expected only the properties `query`, `unit`, `limit`, \
+        "- `/limt`: unknown property; did you mean `limit`? Expected only the properties `query`, `unit`, `limit`, \
          `where`, `page`",
     );
 }
