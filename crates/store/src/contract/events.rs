@@ -27,11 +27,18 @@ pub async fn events<L: EventLog>(open: impl AsyncFn() -> L) {
         events.collect::<Vec<_>>()
     };
 
-    assert!(read("a").await.is_empty(), "nothing is known");
+    assert!(
+        read("a").await.is_empty(),
+        "an unknown stream has no events"
+    );
     append("a", &[(1, b"one"), (2, b"")], 1).await;
     append("a", &[(4, &[0, 255, 10])], 1).await;
     let all = [(1, b"one".to_vec()), (2, Vec::new()), (4, vec![0, 255, 10])];
-    assert_eq!(read("a").await, all, "in order, of any bytes, with gaps");
+    assert_eq!(
+        read("a").await,
+        all,
+        "events of any bytes are kept in order, also with gaps in their numbers"
+    );
     assert!(read("b").await.is_empty(), "streams have separate events");
 
     append("a", &[(4, b"again"), (5, b"five")], 1).await;
@@ -41,8 +48,8 @@ pub async fn events<L: EventLog>(open: impl AsyncFn() -> L) {
         4,
         "the same event appended twice is stored once"
     );
-    assert_eq!(events[2], all[2], "and stays as it was");
+    assert_eq!(events[2], all[2], "an event appended again stays as it was");
     append("a", &[(6, b"six")], 5).await;
     let left = [(5, b"five".to_vec()), (6, b"six".to_vec())];
-    assert_eq!(read("a").await, left, "what is too old is forgotten");
+    assert_eq!(read("a").await, left, "events that are too old are removed");
 }

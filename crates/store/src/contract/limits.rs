@@ -32,13 +32,13 @@ async fn all_take_from_one(store: &impl SharedLimits) {
     assert_eq!(take(store, "ada", 0, 4).await.granted, 4);
     assert_eq!(take(store, "ada", 0, 4).await.granted, 4);
     let rest = take(store, "ada", 0, 4).await;
-    assert_eq!(rest.granted, 2, "what is left is given");
+    assert_eq!(rest.granted, 2, "the rest of the limit is granted");
     let none = take(store, "ada", 0, 4).await;
-    assert_eq!(none.granted, 0, "there is no more than that");
+    assert_eq!(none.granted, 0, "nothing is granted beyond the limit");
     let second = Duration::from_secs(1);
     assert!(
         !none.wait.is_zero() && none.wait <= second,
-        "the answer says when there is more: {none:?}"
+        "the answer says how long to wait for more: {none:?}"
     );
     assert_eq!(
         take(store, "eve", 0, 1).await.granted,
@@ -49,7 +49,7 @@ async fn all_take_from_one(store: &impl SharedLimits) {
     assert_eq!(
         take(store, "ada", 0, 4).await.granted,
         1,
-        "there is more then"
+        "more is granted after the wait"
     );
 }
 
@@ -59,7 +59,7 @@ async fn what_is_owed_counts(store: &impl SharedLimits) {
     assert_eq!(late.granted, 0);
     assert!(
         late.wait <= Duration::from_secs(1),
-        "no wait is longer than for everything: {late:?}"
+        "no wait is longer than the time that refills the whole limit: {late:?}"
     );
 }
 

@@ -19,7 +19,11 @@ pub async fn sessions<S: Sessions>(open: impl AsyncFn() -> S) {
     let level = |level: &str| SessionChange::LogLevel(level.into());
     let subscribe = |uri: &str| SessionChange::Subscribe(uri.into());
 
-    assert_eq!(read("a").await, SessionState::default(), "nothing is known");
+    assert_eq!(
+        read("a").await,
+        SessionState::default(),
+        "the state of an unknown session is empty"
+    );
     assert!(write("a", level("info")).await);
     assert!(write("a", level("debug")).await);
     for uri in ["r://1", "r://2", "resource:r://3", ""] {
@@ -52,14 +56,17 @@ pub async fn sessions<S: Sessions>(open: impl AsyncFn() -> S) {
     for number in 0..MAX_RESOURCES {
         assert!(write("c", subscribe(&number.to_string())).await);
     }
-    assert!(!write("c", subscribe("more")).await, "there is a limit");
+    assert!(
+        !write("c", subscribe("more")).await,
+        "the number of subscriptions is limited"
+    );
     assert!(
         write("c", subscribe("1")).await,
         "subscribing twice counts once"
     );
     assert!(
         write("c", level("info")).await,
-        "the level has a place of its own"
+        "the level does not count as a subscription"
     );
 
     assert_eq!(store.handshake("a").await.expect("it reads"), None);

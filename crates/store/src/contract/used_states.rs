@@ -35,7 +35,7 @@ async fn a_state_is_used_once(store: &impl UsedStates) {
     assert_eq!(
         claim(b"", 0).await,
         StateClaim::FirstUse,
-        "any bytes are an id"
+        "an id may consist of any bytes"
     );
     assert_eq!(
         claim(b"a", 1_000).await,
