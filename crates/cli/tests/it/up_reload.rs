@@ -63,6 +63,22 @@ fn keys_that_come_or_go_restart_nothing() {
 }
 
 #[test]
+fn a_server_whose_entry_has_a_mistake_stays_as_it_was() {
+    let place = Place::new();
+    let servers = servers(&place);
+    place.write("turnbuckle.toml", &servers);
+    let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
+    gateway.hears(&["ready", "kept"]);
+    let mistake = format!("{servers}credentials = {{ env = \"TOKEN\" }}\n");
+    place.write("turnbuckle.toml", &mistake);
+    gateway.hears(&["warning: server `kept`"]);
+    gateway.hears(&["reloaded", "0 added, 0 changed, 0 removed"]);
+    let output = place.run(&["call", &gateway.url, "echo", "text=hi"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(place.read("started").lines().count(), 1);
+}
+
+#[test]
 fn a_change_does_not_wait_for_the_end_of_a_program_that_is_removed() {
     let place = Place::new();
     place.write("tool", "send");

@@ -44,6 +44,8 @@ pub(super) struct Plan {
     pub(super) files: Vec<PathBuf>,
     /// Messages about entries that could not be used.
     pub(super) problems: Vec<String>,
+    /// The names of servers whose entries have a mistake.
+    pub(super) broken: Vec<String>,
     /// Messages about settings without effect.
     notes: Vec<String>,
     /// The file with the settings in `gateway`.
@@ -96,6 +98,7 @@ impl Plan {
             gateway: GatewaySection::default(),
             files: Vec::new(),
             problems: Vec::new(),
+            broken: Vec::new(),
             notes: Vec::new(),
             own_file: None,
             chain: nesting::chain(up)?,
@@ -220,6 +223,7 @@ impl Plan {
                     entry.name,
                     entry.file.display()
                 );
+                self.broken.push(entry.name.clone());
                 return self.problems.push(said);
             }
         };
@@ -252,6 +256,7 @@ impl Plan {
             };
         }
         if let Err(failed) = added {
+            self.broken.push(entry.name.clone());
             self.problems
                 .push(format!("server `{}`: {}", entry.name, failed.said()));
         }
@@ -329,6 +334,7 @@ impl Plan {
         }
         if !only.is_empty() {
             self.servers.retain(|server| only.contains(&server.id));
+            self.broken.retain(|id| only.contains(id));
         }
         if let Some(era) = up.era.or(self.gateway.era).and_then(EraChoice::name) {
             for server in &mut self.servers {

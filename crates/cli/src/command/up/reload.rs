@@ -196,10 +196,14 @@ impl<'a> Reload<'a> {
             plan.isolate_callers();
         }
         plan.tell_problems();
-        let names: HashMap<String, String> = plan
-            .servers
-            .iter()
-            .map(|server| (server.id.clone(), server.identity.clone()))
+        // A server whose entry has a mistake stays as it was.
+        let stay = plan.broken.iter().filter_map(|id| {
+            let identity = self.running.get(id)?;
+            Some((id.clone(), identity.clone()))
+        });
+        let planned = plan.servers.iter();
+        let names: HashMap<String, String> = stay
+            .chain(planned.map(|server| (server.id.clone(), server.identity.clone())))
             .collect();
         let gone: Vec<_> = self.running.keys().cloned().collect();
         let (mut added, mut changed, mut removed) = (0, 0, 0);
