@@ -11,7 +11,7 @@ fn problem(app: App) -> String {
 #[test]
 fn an_app_that_cannot_be_shown_is_a_mistake() {
     let address = problem(App::html("https://weather.example", "<p>"));
-    assert!(address.contains("begins with `ui://`"), "{address}");
+    assert!(address.contains("must begin with `ui://`"), "{address}");
     assert!(problem(App::html("ui://a", "  ")).contains("is empty"));
     let csp = Csp::new().connect("api.weather.example");
     let origin = problem(App::html("ui://a", "<p>").csp(csp));

@@ -346,7 +346,7 @@ mod tests {
             (Guard::new("https://h.example/mcp"), "no issuer"),
             (
                 Guard::new("h.example").issuer("https://i.example"),
-                "begins with",
+                "must begin with",
             ),
             (
                 Guard::new("https://h.example/#a").issuer("https://i.example"),
@@ -354,7 +354,7 @@ mod tests {
             ),
             (guard().issuer("https://i.example"), "duplicate issuer"),
             (guard().issuer("http://i.example"), "TLS"),
-            (guard().issuer("i.example"), "begins with"),
+            (guard().issuer("i.example"), "must begin with"),
             (guard().scopes(["a b"]), "not a scope"),
             (guard().scopes(["offline_access"]), "which clients request"),
             (

@@ -169,7 +169,7 @@ fn what_is_like_something_that_there_is_is_suggested() {
         (
             &["list", "lab", "zzzzzz"],
             2,
-            "hint: `turnbuckle list lab` lists the tools\n",
+            "hint: `turnbuckle list lab` lists all of them\n",
         ),
         (
             &["list", "lab", "tools", "echo", "more"],

@@ -287,7 +287,10 @@ mod tests {
                 &["tags=a"],
                 "`tags` is a list: add to it with tags+=…, or write it whole with tags:=[…]",
             ),
-            (&["name=a", "name+=b"], "`name` is not a list"),
+            (
+                &["name=a", "name+=b"],
+                "`name` is not a list, so nothing can be added to it",
+            ),
             (
                 &["name=a", "name.b=c"],
                 "`name.b` names a member of a value that is not an object",

@@ -133,7 +133,7 @@ class App {
   async mayCall(id, params) {
     const tool = state.offers.get(this.exchange.server)?.tools.find((one) => one.name === params.name);
     if (!tool || !isForApps(tool)) {
-      this.tell(`refused: ${tool ? "this tool is not for apps" : "there is no such tool"}`);
+      this.tell(`refused: ${tool ? "this tool is not for apps" : "the server has no tool with this name"}`);
       this.refuse(id, -32602, `the tool \`${params.name}\` is not for apps`);
       return false;
     }

@@ -211,7 +211,11 @@ function violations({ outputCheck }) {
   return h(
     "div.violations",
     null,
-    h("p", null, `The structured content breaks the output schema: ${plural(outputCheck.problems.length, "problem")}`),
+    h(
+      "p",
+      null,
+      `The structured content does not match the output schema: ${plural(outputCheck.problems.length, "problem")}`,
+    ),
     h(
       "ul",
       null,

@@ -296,7 +296,7 @@ mod tests {
         .unwrap_err();
         assert_eq!(
             fault.to_string(),
-            "`x-mcp-header` \"REGION\" of `b.c` is also that of `a`; rename one"
+            "`x-mcp-header` \"REGION\" of `b.c` is also used by `a`; rename one"
         );
     }
 
