@@ -188,9 +188,8 @@ impl HeadReading {
                 bytes = rest;
             }
             // Empty lines before a head are skipped now, so that they do not make parsing slower.
-            let start = bytes.iter().position(|byte| !b"\r\n".contains(byte));
-            let (empty, rest) = bytes.split_at(start.unwrap_or(bytes.len()));
-            self.passed += empty.len();
+            let rest = after_empty_lines(bytes);
+            self.passed += bytes.len() - rest.len();
             bytes = rest;
         }
         if self.passed + bytes.len() > MAX_HEAD_BYTES {
@@ -203,6 +202,17 @@ impl HeadReading {
         };
         Ok(None)
     }
+}
+
+/// Removes complete empty lines. A carriage return alone stays: what follows decides whether it is valid.
+fn after_empty_lines(mut bytes: &[u8]) -> &[u8] {
+    while let Some(rest) = bytes
+        .strip_prefix(b"\n")
+        .or_else(|| bytes.strip_prefix(b"\r\n"))
+    {
+        bytes = rest;
+    }
+    bytes
 }
 
 #[cfg(test)]
@@ -257,6 +267,22 @@ mod tests {
                     .unwrap();
                 assert_eq!(read.status(), status, "{head:?} in pieces of {size}");
                 assert_eq!(rest, head.len(), "{head:?} in pieces of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_carriage_return_alone_is_refused_however_the_bytes_are_cut() {
+        for text in [
+            "\rHTTP/1.1 200 OK\r\n\r\n",
+            "\r\n\r\rHTTP/1.1 200 OK\r\n\r\n",
+            "HTTP/1.1 100 Go on\r\n\r\n\rHTTP/1.1 200 OK\r\n\r\n",
+        ] {
+            for size in 1..=text.len() {
+                let mut reading = HeadReading::default();
+                let mut pieces = text.as_bytes().chunks(size);
+                let read = pieces.try_for_each(|piece| reading.take(piece).map(|_| ()));
+                assert!(read.is_err(), "{text:?} in pieces of {size}");
             }
         }
     }
