@@ -15,11 +15,14 @@ use crate::{
     target::Target,
 };
 
-/// An input that runs for more seconds than this is a fault of the code, on any machine.
+/// An input that takes more seconds of processor time than this is a fault of the code, on any machine.
 ///
 /// The operating system enforces this: a thread would run code whose edges are counted, at different moments
-/// in each run.
+/// in each run. Processor time, because other programs can keep this one from running for longer.
 const LONGEST_SECONDS: u32 = 20;
+
+/// An input that takes more seconds than this waits for something that never comes.
+const LONGEST_WAIT_SECONDS: u32 = 600;
 
 /// The name of a file in the current folder.
 const CAREFUL_FILE: &str = "crash";
@@ -62,11 +65,13 @@ pub fn run(target: &Target, settings: &Settings) -> io::Result<Report> {
         if settings.is_careful {
             fs::write(CAREFUL_FILE, input)?;
         }
-        alarm(LONGEST_SECONDS);
+        limit_processor_time(LONGEST_SECONDS);
+        alarm(LONGEST_WAIT_SECONDS);
         coverage.clear();
         let outcome = panic::catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
         let is_new = coverage.collect();
         alarm(0);
+        limit_processor_time(0);
         Ok(match outcome {
             Ok(()) => Verdict::Fine { is_new },
             Err(payload) => Verdict::Failed(message(&*payload)),
@@ -174,7 +179,19 @@ fn message(payload: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or("a panic without a message").to_owned()
 }
 
+/// Makes the system end this program with a signal after this many seconds of processor time; 0 cancels that.
+fn limit_processor_time(seconds: u32) {
+    /// The timer that counts the time of the program and of the system for it.
+    const ITIMER_PROF: i32 = 2;
+    let times = [0, 0, i64::from(seconds), 0];
+    // SAFETY: on systems with 64 bits, the two times of the structure are each two numbers of this size.
+    unsafe { setitimer(ITIMER_PROF, &times, std::ptr::null_mut()) };
+}
+
 unsafe extern "C" {
     /// Makes the system end this program with a signal after this many seconds; 0 cancels that.
     safe fn alarm(seconds: u32) -> u32;
+
+    /// Takes the interval after the first signal and the time until then, each in seconds and microseconds.
+    fn setitimer(timer: i32, times: &[i64; 4], before: *mut [i64; 4]) -> i32;
 }
