@@ -3,6 +3,7 @@
 
 mod coverage;
 mod engine;
+mod memory;
 mod mutate;
 mod random;
 mod target;

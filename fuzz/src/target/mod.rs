@@ -5,6 +5,9 @@ mod command_line;
 mod config;
 mod edit;
 mod envelope;
+mod http_answer;
+mod http_reference;
+mod http_wire;
 mod jose;
 mod members;
 mod pattern;
@@ -35,6 +38,7 @@ pub const ALL: &[Target] = &[
     edit::TARGET,
     typed::TARGET,
     sse::TARGET,
+    http_answer::TARGET,
     uri_template::TARGET,
     schema::TARGET,
     pattern::TARGET,
