@@ -13,7 +13,7 @@ const SECOND: u64 = 1_000_000;
 /// use turnbuckle_transport::Rate;
 ///
 /// let rate = Rate::new(100, 10);
-/// assert_eq!(rate.to_string(), "100 at once and 10 in a second");
+/// assert_eq!(rate.to_string(), "100 at once and 10 per second");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
