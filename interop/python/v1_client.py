@@ -11,6 +11,7 @@ import warnings
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import anyio
+import httpx
 from mcp import ClientSession, StdioServerParameters, types
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
@@ -221,7 +222,13 @@ def streamable_http(url):
     return streamablehttp_client(url)
 
 
+def wait_for_slow_posts():
+    """The HTTP+SSE client of old versions sends messages with the default timeout of its HTTP client."""
+    httpx.AsyncClient.__init__.__kwdefaults__["timeout"] = httpx.Timeout(SLOWEST_POST)
+
+
 async def main(place, *args):
+    wait_for_slow_posts()
     kind = transport_of(place)
     relay = Relay(place) if kind != "stdio" else None
     if relay:
