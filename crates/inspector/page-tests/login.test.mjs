@@ -72,7 +72,7 @@ const inspector = await inspect([url], { env });
 
 await claim("a server that wants authorization says so, and nothing opens by itself", async (assert) => {
   const page = await look(browser, inspector);
-  await page.locator(".failure .who", { hasText: "authorized" }).waitFor();
+  await page.locator(".failure .who", { hasText: "requires authorization" }).waitFor();
   assert.equal(page.context().pages().length, 1);
   await page.context().close();
 });
