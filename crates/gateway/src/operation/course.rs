@@ -85,7 +85,12 @@ impl Course {
                 Some(_) => request.members().get("arguments"),
                 None => None,
             };
-            let subject = subject.called(request.method(), arguments);
+            let subject = subject.called_with(request.method(), arguments);
+            // Otherwise the rules could judge other arguments than the server gets.
+            let subject = subject.map_err(|error| {
+                let said = format!("the rules of this gateway cannot judge `arguments`: {error}");
+                ("error", Reject::invalid_params(said))
+            })?;
             match policy.judge(&subject, Moment::Call) {
                 // Answer here: a different error from the server would reveal which denied entries exist.
                 Verdict::Allow | Verdict::Ask(_)

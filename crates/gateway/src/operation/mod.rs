@@ -15,6 +15,7 @@ mod condition;
 mod condition;
 mod consents;
 mod course;
+mod judgeable;
 mod list_filter;
 mod log_writer;
 mod metrics;

@@ -313,7 +313,7 @@ impl Relay for Operated {
                     return false;
                 }
                 let subject = Subject::entry(request.caller(), EntryKind::Resource, uri, directory);
-                let subject = subject.called("subscriptions/listen", None);
+                let subject = subject.called("subscriptions/listen");
                 policy.judge(&subject, Moment::Call) == Verdict::Allow
             });
         }

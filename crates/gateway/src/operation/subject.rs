@@ -7,7 +7,7 @@ use serde_json::Value;
 use turnbuckle_protocol::envelope::Raw;
 use turnbuckle_server::{Caller, Reject};
 
-use super::EntryKind;
+use super::{EntryKind, judgeable::judgeable};
 
 /// The facts about a tool, a prompt or a resource.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -149,11 +149,22 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The same entry in a call of a method, with these arguments.
-    pub(super) fn called(mut self, method: &'a str, arguments: Option<Raw<'_>>) -> Self {
+    /// The same entry in a request of a method, without arguments.
+    pub(super) fn called(mut self, method: &'a str) -> Self {
         self.method = method;
-        self.arguments_length = arguments.map_or(0, |raw| raw.get().len());
-        self.arguments = arguments.and_then(|raw| raw.parse().ok());
         self
+    }
+
+    /// The same entry in a call of a method, with these arguments.
+    /// The error says why rules cannot judge the arguments.
+    pub(super) fn called_with(
+        self,
+        method: &'a str,
+        arguments: Option<Raw<'_>>,
+    ) -> Result<Self, String> {
+        let mut called = self.called(method);
+        called.arguments_length = arguments.map_or(0, |raw| raw.get().len());
+        called.arguments = arguments.map(judgeable).transpose()?;
+        Ok(called)
     }
 }

@@ -397,6 +397,11 @@ async fn expressions_decide_about_lists_and_calls() {
         let error = ada.call("echo", json!({ "secret": 1 })).await;
         let error = error.expect_err("denied");
         assert!(error.to_string().contains("unknown tool"), "{error}");
+        // Rules must not judge other arguments than the server gets.
+        let deep = (0..200).fold(json!([]), |inner, _| json!([inner]));
+        let error = ada.call("echo", json!({ "secret": 1, "deep": deep })).await;
+        let error = error.expect_err("the arguments cannot be judged");
+        assert!(error.to_string().contains("cannot judge"), "{error}");
         assert!(heard.lock().expect("no panic").is_empty());
         assert!(ada.call("echo", json!({ "careful": 1 })).await.is_ok());
         assert_eq!(heard.lock().expect("no panic").len(), 1);
