@@ -124,7 +124,7 @@ pub(crate) fn noted(place: &Place, note: &str) -> String {
     format!(r#"{{"command":"sh","args":["-c","echo $$ >> {note}; exec {BINARY} serve --stdio"]}}"#)
 }
 
-fn is_running(id: &str) -> bool {
+pub(crate) fn is_running(id: &str) -> bool {
     Path::new("/proc").join(id.trim()).exists()
 }
 

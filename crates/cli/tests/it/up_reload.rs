@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     program::{BINARY, Place, eventually, stderr, stdout},
-    up::{Gateway, noted},
+    up::{Gateway, is_running, noted},
 };
 
 const KEYS: &str = "[[gateway.keys]]\nname = \"ada\"\nenv = \"ADA_KEY\"\n";
@@ -94,6 +94,39 @@ fn a_change_does_not_wait_for_the_end_of_a_program_that_is_removed() {
     gateway.hears(&["removed stubborn"]);
     gateway.hears(&["reloaded", "1 added, 0 changed, 1 removed"]);
     assert_eq!(place.read("overlapped"), "", "{}", gateway.said());
+}
+
+#[test]
+fn the_late_end_of_a_replaced_program_changes_nothing_of_the_new_server() {
+    let place = Place::new();
+    place.write("tool", "send");
+    // It ends only when it is killed.
+    let server =
+        format!("echo $$ > $WHICH\ntrap '' TERM\n{SERVER}\nwhile true; do sleep 0.1; done\n");
+    place.write("server.sh", &server);
+    let file = |which: &str| {
+        format!(
+            "[servers.small]\ncommand = \"sh\"\nargs = [\"server.sh\"]\nera = \"legacy\"\n\
+             env = {{ WHICH = \"{which}\" }}\n"
+        )
+    };
+    place.write("turnbuckle.toml", &file("first"));
+    let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
+    gateway.hears(&["ready", "small"]);
+    place.write("turnbuckle.toml", &file("second"));
+    eventually("the second program is reported as ready, too", || {
+        (gateway.said().matches("ready   small").count() == 2).then_some(())
+    });
+    eventually("the first program has ended", || {
+        (!is_running(place.read("first").trim())).then_some(())
+    });
+    // What must not happen would happen right after that.
+    for _ in 0..10 {
+        std::thread::sleep(Duration::from_millis(50));
+        let metrics = gateway.get("/metrics").1;
+        let up = r#"turnbuckle_gateway_server_up{server="small"} 1"#;
+        assert!(metrics.contains(up), "{metrics}");
+    }
 }
 
 #[test]

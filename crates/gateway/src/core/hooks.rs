@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use futures_core::future::BoxFuture;
 use turnbuckle_client::{Change, Client, Connection, Target};
 use turnbuckle_host::{
-    ServerFailure, ServerState,
+    ServerFailure, ServerId, ServerState,
     shared::{FleetHooks, MissedUpdates, Upstream},
 };
 
@@ -49,16 +49,16 @@ impl FleetHooks for CoreHooks {
 
     fn state_changed(&self, server: &Upstream, state: &ServerState) {
         let Some(core) = self.0.upgrade() else { return };
+        let current = core.member(server.id());
+        if current.is_some_and(|member| !std::ptr::eq(&*member.upstream, server)) {
+            // It was replaced, and its removal was reported then.
+            return;
+        }
         if state.is_ready() {
             // Its instructions may have changed even if its lists have not.
             core.observe(server);
         }
-        if let Some(recorder) = &core.recorder {
-            record_state(recorder, server.id().as_str(), state);
-        }
-        if let Some(on_state) = &core.on_state {
-            on_state(server.id(), state);
-        }
+        core.report_state(server.id(), state);
         if state.is_ready() {
             // Its capabilities are known now, and they affect the entries of its tools.
             core.reroute();
@@ -106,6 +106,25 @@ impl FleetHooks for CoreHooks {
         let Some(core) = self.0.upgrade() else { return };
         if let Some(changes) = core.changes.get() {
             changes.resource(&**uri);
+        }
+    }
+}
+
+impl Core {
+    /// Reports a state of a server to the recorder and the application. A removal is reported once.
+    pub(super) fn report_state(&self, id: &ServerId, state: &ServerState) {
+        let mut reported = self.reported.lock();
+        if !matches!(state, ServerState::Removed) {
+            reported.insert(id.clone());
+        } else if !reported.remove(id) {
+            return;
+        }
+        drop(reported);
+        if let Some(recorder) = &self.recorder {
+            record_state(recorder, id.as_str(), state);
+        }
+        if let Some(on_state) = &self.on_state {
+            on_state(id, state);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Arc, OnceLock, Weak,
         atomic::{AtomicU64, Ordering},
@@ -40,6 +40,8 @@ pub(crate) struct Core {
     pub(super) common: Arc<Common>,
     pub(super) naming: Naming,
     pub(super) on_state: Option<OnState>,
+    /// The servers with a state that was reported, and whose removal was not.
+    pub(super) reported: Mutex<BTreeSet<ServerId>>,
     pub(super) plans: RwLock<BTreeMap<ServerId, Arc<Plan>>>,
     pub(super) members: RwLock<Vec<Arc<Member>>>,
     pub(super) routes: RwLock<Arc<Routes>>,
@@ -88,6 +90,7 @@ impl Core {
             common: Arc::new(common),
             naming,
             on_state: None,
+            reported: Mutex::default(),
             plans: RwLock::default(),
             members: RwLock::default(),
             routes: RwLock::default(),
@@ -147,11 +150,14 @@ impl Core {
         let Some(fleet) = self.fleet.get() else {
             return;
         };
-        let upstream = fleet.add(id.clone(), spec);
-        let member = Arc::new(Member::new(id.clone(), plan, upstream));
-        member.plan.common.processes.enter(&member);
+        // The end of a program that is replaced may take seconds, and its states say nothing of the new server.
+        self.report_state(id, &ServerState::Removed);
         {
+            // The new server may report a state before this returns. It has to be known by then.
             let mut members = self.members.write();
+            let upstream = fleet.add(id.clone(), spec);
+            let member = Arc::new(Member::new(id.clone(), plan, upstream));
+            member.plan.common.processes.enter(&member);
             match members.iter_mut().find(|other| other.id == *id) {
                 // The sessions of the old server end, and the calls on them too.
                 Some(place) => std::mem::replace(place, member).retire(),
