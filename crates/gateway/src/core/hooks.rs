@@ -50,7 +50,7 @@ impl FleetHooks for CoreHooks {
     fn state_changed(&self, server: &Upstream, state: &ServerState) {
         let Some(core) = self.0.upgrade() else { return };
         let current = core.member(server.id());
-        if current.is_some_and(|member| !std::ptr::eq(&*member.upstream, server)) {
+        if current.is_some_and(|member| !std::ptr::eq(Arc::as_ptr(&member.upstream), server)) {
             // It was replaced, and its removal was reported then.
             return;
         }
