@@ -52,7 +52,8 @@ pub const TARGET: Target = Target {
         // Heads, sizes, extensions and trailers of many bytes.
         b"\x00\x00\x00HTTP/1.1 200 OK\r\nA: b\xfe\x00\xff\xfe\x01\xff\xfe\x00\xff\r\n\r\n",
         b"\x00\x00\x00HTTP/1.1 200 OK\r\na: b\r\n\xfe\x06\x07\r\n",
-        b"\x04\x00\x00HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\xfe\x01\xff1;\xfe\x01\xff\r\nx\r\n0\r\nA\xfe\x01\xff\r\n\r\n",
+        b"\x04\x00\x00HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n\
+            0\xfe\x01\xff1;\xfe\x01\xff\r\nx\r\n0\r\nA\xfe\x01\xff\r\n\r\n",
     ],
     words: &[
         "HTTP/1.1 ",
@@ -95,6 +96,9 @@ const NEXT: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nnext";
 
 /// The longest body that is read whole in most inputs. It is small, so that inputs reach it.
 const MAX_BODY_BYTES: usize = 256;
+
+/// How many pieces an answer has at most.
+const MAX_PIECES: usize = 1024;
 
 /// What the client may hold at once, in bytes, beside a multiple of what was sent: the first part of the buffer for a
 /// body of known length (256 KiB), and what belongs to agents and connections.
@@ -185,7 +189,10 @@ impl Case {
         let [choices, one, other, answer @ ..] = input else {
             return None;
         };
-        let size = |byte: u8| Some(usize::from(byte)).filter(|&it| it > 0);
+        let answer = expanded(answer);
+        // Long answers come in larger pieces, so that every input takes a few milliseconds at most.
+        let least = answer.len() / MAX_PIECES;
+        let size = |byte: u8| Some(usize::from(byte).max(least)).filter(|_| byte > 0);
         let one = size(*one).unwrap_or(usize::MAX);
         Some(Self {
             method: match choices & 3 {
@@ -209,7 +216,7 @@ impl Case {
             is_late: choices & 0x40 != 0,
             is_request_stalled: choices & 0x80 != 0,
             cuts: [one, size(*other).unwrap_or(one)],
-            answer: expanded(answer).into(),
+            answer: answer.into(),
         })
     }
 
