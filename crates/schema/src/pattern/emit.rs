@@ -112,6 +112,8 @@ fn term(next: &Term, text: &mut String) {
         Term::Flag(flag) | Term::Back(flag) => text.push_str(flag),
         Term::Group(open, body) => group(open, body, text),
         Term::Look(open, body) => group(open, body, text),
+        // The engine refuses to repeat nothing, and it stays nothing however often it is repeated.
+        Term::Repeat(repeated, _) if is_empty(repeated) => term(repeated, text),
         Term::Repeat(repeated, repeat) => {
             term(repeated, text);
             let _ = match repeat.most {
@@ -123,6 +125,18 @@ fn term(next: &Term, text: &mut String) {
                 text.push('?');
             }
         }
+    }
+}
+
+/// Whether a term has nothing in it: an empty group without a number, or such groups in another.
+fn is_empty(term: &Term) -> bool {
+    match term {
+        Term::Group(open, body) => {
+            let has_number = open == "(" || open.starts_with("(?<");
+            !has_number && matches!(&**body, [terms] if terms.iter().all(is_empty))
+        }
+        Term::Repeat(repeated, _) => is_empty(repeated),
+        _ => false,
     }
 }
 

@@ -175,6 +175,8 @@ mod tests {
         claim(r"^(?<q>['x])\w+\k<q>$", &["'a'"], &["'ax"]);
         claim(r"^(a|b)\1$", &["aa", "bb"], &["ab"]);
         claim(r"(?<=\$)\d", &["$5"], &["5"]);
+        claim("^a(?:)*b$", &["ab"], &["a", "b"]);
+        claim("^a(?:(?:){2,3}?)+(?i:)?b$", &["ab"], &["a", "b"]);
         assert_eq!(compile("^a+$").expect("plain").cost(), Cost::Linear);
         assert_eq!(compile("(?=a)").expect("looks").cost(), Cost::Backtracking);
     }
