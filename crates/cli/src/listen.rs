@@ -1,5 +1,6 @@
-//! The addresses that commands listen at, and the origins that they accept.
+//! The addresses that commands listen at, and the hosts and origins that they accept.
 
+use http::{Uri, uri::Authority};
 use turnbuckle::transport::http::{BindError, Listener};
 use turnbuckle_command_line::failure::{Code, Failed, Outcome};
 
@@ -53,9 +54,103 @@ pub(crate) fn origin(text: &str) -> Result<String, String> {
     }
 }
 
+/// Parses a host that requests may name: a host name or an IP address, with a port if only this port is accepted.
+pub(crate) fn host(text: &str) -> Result<String, String> {
+    if is_host(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("it must be a host, such as mcp.example or mcp.example:8443".to_owned())
+    }
+}
+
+/// Parses the URL at which clients reach the program from outside, for example through a proxy.
+pub(crate) fn public_url(text: &str) -> Result<String, String> {
+    let url = text.parse::<Uri>().ok();
+    let is_web = |url: &Uri| matches!(url.scheme_str(), Some("http" | "https"));
+    let authority = url
+        .as_ref()
+        .filter(|url| is_web(url))
+        .and_then(Uri::authority);
+    if authority.is_some_and(|it| is_host(it.as_str())) && !text.contains(['?', '#']) {
+        Ok(text.to_owned())
+    } else {
+        Err(
+            "it must be an http or https URL without a query, such as https://mcp.example"
+                .to_owned(),
+        )
+    }
+}
+
+fn is_host(text: &str) -> bool {
+    let Ok(authority) = text.parse::<Authority>() else {
+        return false;
+    };
+    let host = authority.host();
+    let is_port = match text.strip_prefix(host) {
+        Some("") => true,
+        Some(_) => authority.port_u16().is_some(),
+        // There is a user before the host.
+        None => false,
+    };
+    is_port && !host.is_empty() && !host.contains('*')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_has_no_scheme_no_path_and_no_wildcard() {
+        for text in [
+            "mcp.example",
+            "mcp.example:8443",
+            "10.0.0.1",
+            "[::1]:80",
+            "box",
+        ] {
+            assert_eq!(host(text).as_deref(), Ok(text));
+        }
+        for text in [
+            "",
+            "http://mcp.example/",
+            "mcp.example/",
+            "*.example",
+            "*",
+            "me@mcp.example",
+            "mcp.example:",
+            "mcp.example:http",
+            "mcp.example:70000",
+            "a b",
+            ":80",
+        ] {
+            assert!(host(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_public_url_is_one_that_browsers_can_open() {
+        for text in [
+            "https://mcp.example",
+            "https://mcp.example/gateway/",
+            "http://10.0.0.1:7250",
+            "HTTPS://mcp.example",
+        ] {
+            assert_eq!(public_url(text).as_deref(), Ok(text));
+        }
+        for text in [
+            "",
+            "mcp.example",
+            "/mcp",
+            "ftp://mcp.example",
+            "https://",
+            "https://me:secret@mcp.example",
+            "https://mcp.example?x=1",
+            "https://mcp.example#x",
+            "https://mcp.example:port",
+        ] {
+            assert!(public_url(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn an_origin_has_a_scheme_and_a_host_and_no_path() {

@@ -39,7 +39,7 @@ pub(crate) struct Serve {
     unix: Option<PathBuf>,
 
     /// Accept requests for this host name, besides loopback (may be repeated).
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", value_parser = listen::host)]
     allow_host: Vec<String>,
 
     /// Accept requests from web pages of this origin, besides loopback (may be repeated).

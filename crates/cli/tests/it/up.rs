@@ -442,6 +442,36 @@ fn a_config_is_checked_without_starting_anything() {
             "`admin`",
         ),
         (
+            "addresses.toml",
+            "[gateway]\nadmin = \"127.0.0.1:7250\"\n[servers.a]\ncommand = \"x\"",
+            "for operators",
+        ),
+        (
+            "public.toml",
+            "[gateway]\npublic-url = \"mcp.example\"\n[servers.a]\ncommand = \"x\"",
+            "`mcp.example` in `public-url`",
+        ),
+        (
+            "hosts.toml",
+            "[gateway]\nallow-hosts = [\"http://x/\"]\n[servers.a]\ncommand = \"x\"",
+            "`http://x/` in `allow-hosts`",
+        ),
+        (
+            "concurrency.toml",
+            "[[gateway.policy]]\nconcurrency = 0\n[servers.a]\ncommand = \"x\"",
+            "use `deny`",
+        ),
+        (
+            "command.toml",
+            "[servers.a]\ncommand = \"\"",
+            "the name of a program",
+        ),
+        (
+            "name.toml",
+            "[servers.\"\"]\ncommand = \"x\"",
+            "it has no name",
+        ),
+        (
             "only.toml",
             "[gateway]\nonly = [\"a\"]\n[servers.a]\nurl = \"http://127.0.0.1:9/mcp\"\n\
              credentials = { env = \"NO_SUCH_TOKEN\" }",

@@ -52,7 +52,9 @@ impl Entry {
         inputs: Arc<Vec<Input>>,
     ) -> Self {
         let settings = value.as_object().cloned().unwrap_or_default();
-        let fault = if value.is_object() {
+        let fault = if name.trim().is_empty() {
+            Some(EntryError::Unnamed)
+        } else if value.is_object() {
             wrong_switch(&settings)
         } else {
             Some(EntryError::NotAnObject)

@@ -53,6 +53,9 @@ pub enum EntryError {
     /// The entry is a string or a number instead of an object.
     #[error("it is not an object of settings")]
     NotAnObject,
+    /// The entry's name, the key under which it is written, is empty.
+    #[error("it has no name: write one as its key")]
+    Unnamed,
     /// The entry has neither a command nor a URL, or lacks the one that its `type` requires.
     #[error("it has neither a `command` nor a `url`")]
     NoCommandOrUrl,

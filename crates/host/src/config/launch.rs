@@ -109,6 +109,9 @@ impl Reader<'_> {
 
     fn command(&self) -> Result<Launch, EntryError> {
         let (program, mut arguments) = self.program()?;
+        if program.trim().is_empty() {
+            return Err(wrong(self.command_key(), "the name of a program"));
+        }
         arguments.extend(self.texts("args")?);
         let mut environment = Vec::new();
         for key in ["env", "environment", "envs"] {
@@ -127,14 +130,18 @@ impl Reader<'_> {
         })
     }
 
-    /// The command: a program, a whole command line, a list, or an object with a path in the format
-    /// of Zed.
-    fn program(&self) -> Result<(String, Vec<String>), EntryError> {
-        let key = if self.settings.contains_key("command") {
+    fn command_key(&self) -> &'static str {
+        if self.settings.contains_key("command") {
             "command"
         } else {
             "cmd"
-        };
+        }
+    }
+
+    /// The command: a program, a whole command line, a list, or an object with a path in the format
+    /// of Zed.
+    fn program(&self) -> Result<(String, Vec<String>), EntryError> {
+        let key = self.command_key();
         match self.settings.get(key) {
             Some(Value::Array(_)) => {
                 let mut words = self.texts(key)?.into_iter();

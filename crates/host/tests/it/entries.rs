@@ -227,7 +227,36 @@ fn what_is_wrong_is_said() {
                 expected: "a list with a program",
             },
         ),
+        (
+            r#"{"cmd": ""}"#,
+            EntryError::WrongKind {
+                key: "cmd".into(),
+                expected: "the name of a program",
+            },
+        ),
+        (
+            r#"{"command": " ", "args": ["x"]}"#,
+            EntryError::WrongKind {
+                key: "command".into(),
+                expected: "the name of a program",
+            },
+        ),
+        (
+            r#"{"command": [""]}"#,
+            EntryError::WrongKind {
+                key: "command".into(),
+                expected: "the name of a program",
+            },
+        ),
     ] {
         assert_eq!(launch(settings), Err(problem), "{settings}");
     }
+}
+
+#[test]
+fn a_server_needs_a_name() {
+    let document = r#"{"mcpServers": {"": {"command": "x"}, "a": {"command": "x"}}}"#;
+    let launches = entries("mcp.json", document).into_iter();
+    let launches: Vec<_> = launches.map(|entry| entry.launch(&given())).collect();
+    assert_eq!(launches, [Err(EntryError::Unnamed), Ok(command(&["x"]))]);
 }

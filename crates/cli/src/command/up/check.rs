@@ -29,6 +29,18 @@ pub(super) fn check(plan: &Plan, listen: Option<&str>, admin: Option<&str>) -> O
     }
 }
 
+/// Rejects an address for operators that is also the address of the gateway.
+pub(super) fn two_addresses(listen: &str, admin: Option<&str>) -> Outcome {
+    let takes_any_port = listen.ends_with(":0");
+    if admin == Some(listen) && !takes_any_port {
+        let said = format!(
+            "`{listen}` is both the address of the gateway and that for operators (`admin`)"
+        );
+        return Err(Failed::usage(said).hint("choose another port for one of them"));
+    }
+    Ok(())
+}
+
 /// Whether a text is a host and a port. The host is not looked up.
 fn is_address(text: &str) -> bool {
     let parts = text.rsplit_once(':');
@@ -40,7 +52,16 @@ fn is_address(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_address;
+    use super::*;
+
+    #[test]
+    fn the_gateway_and_its_operators_have_different_addresses() {
+        let at = "127.0.0.1:7250";
+        assert!(two_addresses(at, Some(at)).is_err());
+        two_addresses(at, Some("127.0.0.1:7251")).expect("different ports");
+        two_addresses("127.0.0.1:0", Some("127.0.0.1:0")).expect("any free ports");
+        two_addresses(at, None).expect("no address for operators");
+    }
 
     #[test]
     fn an_address_is_a_host_and_a_port() {

@@ -100,7 +100,7 @@ pub(crate) struct Up {
     trust: bool,
 
     /// Accept requests for this host name, besides loopback (may be repeated).
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", value_parser = listen::host)]
     allow_host: Vec<String>,
 
     /// Accept requests from web pages of this origin, besides loopback (may be repeated).
@@ -145,9 +145,12 @@ pub(crate) fn run(up: &Up) -> Outcome {
     let keys = CallerKeys::read(&plan.gateway.keys)?;
     front_guard::check(&plan)?;
     let policy = operation::policy(&plan.gateway.policy)?;
+    let listen = up.listen.as_deref().or(plan.gateway.listen.as_deref());
+    let admin = up.admin.as_deref().or(plan.gateway.admin.as_deref());
+    if !up.stdio {
+        check::two_addresses(listen.unwrap_or(ADDRESS), admin)?;
+    }
     if up.check {
-        let listen = up.listen.as_deref().or(plan.gateway.listen.as_deref());
-        let admin = up.admin.as_deref().or(plan.gateway.admin.as_deref());
         return check::check(&plan, listen, admin);
     }
     let runtime =

@@ -8,7 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde::{Deserialize, Deserializer, de::Error as _};
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, Error as _},
+};
 use turnbuckle::gateway::{ToolSettings, lock::LockMode};
 use turnbuckle_command_line::{
     failure::{Failed, Outcome},
@@ -42,11 +45,12 @@ pub(super) struct GatewaySection {
     pub(super) era: Option<EraChoice>,
     #[serde(default)]
     pub(super) only: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "hosts")]
     pub(super) allow_hosts: Vec<String>,
     #[serde(default, deserialize_with = "origins")]
     pub(super) allow_origins: Vec<String>,
     /// The URL at which browsers reach the gateway, if it is not its address.
+    #[serde(default, deserialize_with = "public_url")]
     pub(super) public_url: Option<String>,
     /// A separate address for `/metrics`, `/readyz` and `/healthz`.
     pub(super) admin: Option<String>,
@@ -124,12 +128,29 @@ fn park_seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Er
 }
 
 fn origins<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
-    let origins = Vec::<String>::deserialize(from)?;
-    for origin in &origins {
-        listen::origin(origin)
-            .map_err(|said| D::Error::custom(format!("`{origin}` in `allow-origins`: {said}")))?;
-    }
-    Ok(origins)
+    let texts = Vec::<String>::deserialize(from)?.into_iter();
+    let origins = texts.map(|text| parsed(&text, "allow-origins", listen::origin));
+    origins.collect()
+}
+
+fn hosts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let texts = Vec::<String>::deserialize(from)?.into_iter();
+    let hosts = texts.map(|text| parsed(&text, "allow-hosts", listen::host));
+    hosts.collect()
+}
+
+fn public_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(from)?;
+    parsed(&text, "public-url", listen::public_url).map(Some)
+}
+
+/// The text of a key, if it is what the key needs.
+fn parsed<E: de::Error>(
+    text: &str,
+    key: &str,
+    parse: impl Fn(&str) -> Result<String, String>,
+) -> Result<String, E> {
+    parse(text).map_err(|said| E::custom(format!("`{text}` in `{key}`: {said}")))
 }
 
 /// The most processes that can be allowed. Each takes tens of megabytes.
@@ -272,6 +293,9 @@ mod tests {
             ("[gateway]\nnames = \"short\"", "short"),
             ("[servers.a]\nera = \"new\"", "new"),
             ("[gateway]\npark-seconds = 0", "from 1 to 3600"),
+            ("[gateway]\npublic-url = \"mcp.example\"", "public-url"),
+            ("[gateway]\nallow-hosts = [\"http://x/\"]", "allow-hosts"),
+            ("[gateway]\nallow-origins = [\"x\"]", "allow-origins"),
             (
                 "[servers.a]\ncredentials = { headr = \"x\" }",
                 "credentials",

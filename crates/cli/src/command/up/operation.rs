@@ -69,6 +69,10 @@ pub(super) fn policy(entries: &[PolicyEntry]) -> Outcome<Policy> {
             rule = rule.rate(rate);
         }
         if let Some(calls) = entry.concurrency {
+            if calls == 0 {
+                let said = format!("`concurrency` of policy {number} must be at least 1");
+                return Err(Failed::usage(said).hint("use `deny` to forbid all calls"));
+            }
             rule = rule.concurrency(calls);
         }
         Ok(policy.rule(rule))
