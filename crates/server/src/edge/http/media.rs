@@ -28,12 +28,11 @@ pub(super) fn check(headers: &HeaderMap) -> Option<Response<HttpBody>> {
 
 /// Returns a refusal unless the body is JSON without an encoding.
 pub(super) fn check_content(headers: &HeaderMap) -> Option<Response<HttpBody>> {
-    let is_identity = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
-    if !headers
-        .get_all(header::CONTENT_ENCODING)
-        .iter()
-        .all(is_identity)
-    {
+    let is_all = |name, expected: &[u8]| {
+        let mut values = headers.get_all(name).iter();
+        values.all(|value| value.as_bytes().eq_ignore_ascii_case(expected))
+    };
+    if !is_all(header::CONTENT_ENCODING, b"identity") {
         let mut response = reply::refuse(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "the body must not be compressed: leave out `Content-Encoding`",
@@ -43,6 +42,13 @@ pub(super) fn check_content(headers: &HeaderMap) -> Option<Response<HttpBody>> {
             HeaderValue::from_static("identity"),
         );
         return Some(response);
+    }
+    // RFC 9112, section 6.1: a server that does not know a transfer coding should answer with 501.
+    if !is_all(header::TRANSFER_ENCODING, b"chunked") {
+        return Some(reply::refuse(
+            StatusCode::NOT_IMPLEMENTED,
+            "`chunked` is the only `Transfer-Encoding` that can be read: send the body uncompressed",
+        ));
     }
     let is_json = headers
         .get(header::CONTENT_TYPE)

@@ -6,6 +6,7 @@ use turnbuckle_server::{RawArgs, Server, SetupError, Tool};
 
 use super::{
     ask::{Ask, call, notice, request},
+    raw::Raw,
     site::{Session, Site},
 };
 
@@ -244,6 +245,29 @@ async fn a_compressed_body_is_an_unsupported_type() {
         .at("/messages?session=1")
         .with("content-encoding", "gzip");
     assert_eq!(site.ask(posted).await.status(), 415);
+}
+
+#[tokio::test]
+async fn a_transfer_coding_besides_chunked_cannot_be_read() {
+    let site = Site::start().await;
+    for (coding, status) in [
+        ("gzip, chunked", 501),
+        ("gzip\r\ntransfer-encoding: chunked", 501),
+        ("Chunked", 200),
+    ] {
+        let ask = Ask::call("now", json!({}));
+        let plain = String::from_utf8(ask.to_bytes()).expect("a request is text");
+        let (head, body) = plain.split_once("\r\n\r\n").expect("a head and a body");
+        let head = head
+            .lines()
+            .filter(|line| !line.starts_with("content-length"));
+        let head = head.collect::<Vec<_>>().join("\r\n");
+        let chunk = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+        let request = format!("{head}\r\ntransfer-encoding: {coding}\r\n\r\n{chunk}");
+        let mut raw = Raw::connect(site.address).await;
+        raw.send(request.as_bytes()).await;
+        assert_eq!(raw.answer().await.status(), status, "{coding}");
+    }
 }
 
 fn mirrored(arguments: Value, headers: &[(&str, &str)]) -> Ask {
