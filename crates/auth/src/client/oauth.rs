@@ -9,7 +9,7 @@ use super::challenge::Wanted;
 use super::obtain::Cause;
 use super::passage::{FlowRequest, Onlooker};
 use super::session::Session;
-use super::settings::{Grant, Offline, Settings};
+use super::settings::{Grant, KeptRegistration, Offline, Settings};
 use super::{
     Assertion, AuthError, Browser, Dpop, Enterprise, FileStore, Problem, Registered, Scopes, Step,
     StoreError, TokenStore,
@@ -205,6 +205,16 @@ impl OAuth {
     /// again soon.
     pub fn online_only(self) -> Self {
         self.with(|settings| settings.offline = Offline::DoNotAsk)
+    }
+
+    /// Registers the client again at each sign-in, also if the store has a registration, which the new one
+    /// replaces. Use it for a sign-in after the authorization server has forgotten the client, for example because
+    /// it was installed again: its page then shows an error such as `invalid_client`, and the user does not come
+    /// back. Other tokens of the earlier registration cannot be renewed any more.
+    ///
+    /// It has no effect on clients that are registered by hand or described by a document.
+    pub fn register_again(self) -> Self {
+        self.with(|settings| settings.kept_registration = KeptRegistration::Replace)
     }
 
     /// Sets whether tokens are bound to a key (DPoP). Defaults to [`Dpop::WhenAsked`].

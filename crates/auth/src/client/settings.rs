@@ -23,6 +23,7 @@ pub(crate) struct Settings {
     pub(crate) grant: Grant,
     pub(crate) scopes: Scopes,
     pub(crate) offline: Offline,
+    pub(crate) kept_registration: KeptRegistration,
     pub(crate) dpop: Dpop,
     pub(crate) browser: Arc<dyn Browser>,
     pub(crate) store: Arc<dyn TokenStore>,
@@ -61,6 +62,13 @@ pub(crate) enum Offline {
     DoNotAsk,
 }
 
+/// Whether a sign-in uses the registration of an earlier one, if the store has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeptRegistration {
+    Use,
+    Replace,
+}
+
 impl Settings {
     pub(crate) fn new(name: String) -> Self {
         Self {
@@ -72,6 +80,7 @@ impl Settings {
             grant: Grant::Code,
             scopes: Scopes::default(),
             offline: Offline::Ask,
+            kept_registration: KeptRegistration::Use,
             dpop: Dpop::default(),
             browser: Arc::new(Loopback::new()),
             store: Arc::new(MemoryStore::new()),

@@ -22,6 +22,10 @@ use crate::{
 
 /// Sign in to a protected server, in your browser. Commands use the tokens from then on.
 #[derive(Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 pub(crate) struct Login {
     /// The server: a URL, or a name from a config file.
     #[arg(value_name = "SERVER")]
@@ -46,6 +50,10 @@ pub(crate) struct Login {
     /// The id of a client that you registered by hand.
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
+
+    /// Register with the authorization server again, if its page says that it does not know this client.
+    #[arg(long, conflicts_with = "client_id")]
+    register_again: bool,
 
     /// Let the server name authorization servers in private networks and on this machine.
     #[arg(long)]
@@ -99,6 +107,9 @@ pub(crate) fn run(login: &Login) -> Outcome {
     }
     if login.allow_private_networks {
         oauth = oauth.allow_private_networks();
+    }
+    if login.register_again {
+        oauth = oauth.register_again();
     }
     let oauth = if login.paste {
         oauth.browser(Paste::new())

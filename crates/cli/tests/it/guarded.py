@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "broken"))
 import server
 
 TOKENS = pathlib.Path(sys.argv[1])
-valid, codes, scopes = set(), {}, {}
+valid, codes, scopes, clients = set(), {}, {}, set()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -50,6 +50,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 "response_types_supported": ["code"],
                 "code_challenge_methods_supported": ["S256"],
             })
+        if path == "/authorize" and asked["client_id"] not in clients:
+            return self.give(400, {"error": "invalid_client"})
         if path == "/authorize":
             # The person agrees.
             code = str(uuid.uuid4())
@@ -62,7 +64,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.path == "/register":
-            return self.give(201, {**json.loads(body), "client_id": "registered"})
+            client = str(uuid.uuid4())
+            clients.add(client)
+            return self.give(201, {**json.loads(body), "client_id": client})
+        if self.path == "/forget-clients":
+            clients.clear()
+            return self.give(200)
         if self.path == "/mcp":
             return self.mcp(json.loads(body))
         form = dict(urllib.parse.parse_qsl(body.decode()))

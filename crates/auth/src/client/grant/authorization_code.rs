@@ -12,7 +12,8 @@ use super::super::engine::{Asked, Engine};
 use super::super::identity::{ClientIdentity, ClientProof};
 use super::super::metadata::AuthorizationServer;
 use super::super::pkce::Pkce;
-use super::super::registration::{Introduction, register};
+use super::super::registration::{Introduction, Registration, register};
+use super::super::settings::KeptRegistration;
 use super::super::token_request::endpoint_of;
 use super::super::tokens::Tokens;
 use super::super::{AuthError, BrowserVisit, Problem, Step};
@@ -77,7 +78,7 @@ impl Engine {
         &self,
         server: &AuthorizationServer,
     ) -> Result<Box<dyn BrowserVisit>, AuthError> {
-        let made = self.load_registration(&server.issuer).await;
+        let made = self.kept_registration(server).await;
         let known = made.map(|made| made.redirect_uris).unwrap_or_default();
         let prepared = self.settings.browser.prepare(&known).await;
         prepared.map_err(|error| {
@@ -87,6 +88,14 @@ impl Engine {
                 .at(&self.server)
                 .caused_by(error)
         })
+    }
+
+    /// The registration of an earlier sign-in, if it may be used.
+    async fn kept_registration(&self, server: &AuthorizationServer) -> Option<Registration> {
+        match self.settings.kept_registration {
+            KeptRegistration::Use => self.load_registration(&server.issuer).await,
+            KeptRegistration::Replace => None,
+        }
     }
 
     /// A18: a client that is registered by hand, otherwise one with a metadata document, otherwise
@@ -103,7 +112,7 @@ impl Engine {
         if let Some(identity) = self.documented(server)? {
             return Ok(identity);
         }
-        let made = self.load_registration(&server.issuer).await;
+        let made = self.kept_registration(server).await;
         if let Some(made) = made
             && made.is_good_for(redirect_uri, Timestamp::now())
         {

@@ -187,6 +187,31 @@ async fn a_registration_that_is_gone_is_made_anew_the_next_time() {
     assert_eq!(world.at("/register").len(), 2);
 }
 
+/// An authorization server shows the user an error if it no longer knows the client. The user does not come back.
+#[tokio::test]
+async fn a_client_that_was_forgotten_can_register_again() {
+    let world = World::new().await;
+    let store = MemoryStore::new();
+    let oauth = || oauth().store(store.clone());
+    world.request(&oauth()).await.unwrap();
+    world.rule(|seen| match seen.path.as_str() {
+        "/register" => Some(Answer::json(201, &json!({"client_id": "registered-2"}))),
+        "/authorize" if seen.param("client_id").as_deref() == Some("registered-1") => {
+            Some(Answer::json(400, &json!({"error": "invalid_client"})))
+        }
+        _ => None,
+    });
+    world.plan().accepted.clear();
+    let error = world.error(&oauth()).await;
+    assert_eq!(error.step(), Step::Authorization);
+    world.request(&oauth().register_again()).await.unwrap();
+    assert_eq!(world.at("/register").len(), 2);
+    // The new registration is kept.
+    world.plan().accepted.clear();
+    world.request(&oauth()).await.unwrap();
+    assert_eq!(world.at("/register").len(), 2);
+}
+
 /// Metadata is read even if it has unknown or empty members.
 #[tokio::test]
 async fn unknown_and_empty_members_do_no_harm() {
