@@ -49,10 +49,6 @@ const MAX_AT_WORK: usize = 4096;
 /// done where it delays no other call.
 const LONG_MESSAGE: usize = 64 * 1024;
 
-/// 64 MiB of long messages may wait until they are read. More are dropped, so that a replica that reads
-/// more slowly than the others send does not run out of memory. A message that alone is longer waits alone.
-const MAX_WAITING_KIB: u32 = 64 * 1024;
-
 /// How long to wait at the start until messages of other replicas arrive.
 const READY_WITHIN: Duration = Duration::from_secs(5);
 
@@ -94,8 +90,6 @@ pub(crate) struct Replicas {
     pub(super) at_work: Arc<Semaphore>,
     /// Limits how many long messages of other replicas are read at the same time.
     readers: Arc<Semaphore>,
-    /// The KiB of long messages that may still wait.
-    waiting: Arc<Semaphore>,
     /// The calls of other replicas that are being handled.
     working: Mutex<HashSet<(NodeId, u64)>>,
     /// Limits how many messages to all are sent again.
@@ -131,7 +125,6 @@ impl Replicas {
             next_place: AtomicU64::new(0),
             at_work: Arc::new(Semaphore::new(MAX_AT_WORK)),
             readers: Arc::new(Semaphore::new(1)),
-            waiting: Arc::new(Semaphore::new(MAX_WAITING_KIB as usize)),
             working: Mutex::default(),
             telling: Arc::new(Semaphore::new(MAX_TELLING)),
             joined: Mutex::default(),
@@ -291,10 +284,6 @@ impl Replicas {
         if sealed.len() <= LONG_MESSAGE {
             return self.read(sealed);
         }
-        let Some(waiting) = may_wait(&self.waiting, sealed.len()) else {
-            tracing::warn!("too many long messages of other replicas: a message was dropped");
-            return;
-        };
         let runtime = self.runtime.clone();
         // Ends when the message is read.
         runtime.spawn(async move {
@@ -302,7 +291,6 @@ impl Replicas {
             let reading = tokio::task::spawn_blocking(move || {
                 let _turn = turn.expect("the semaphore is never closed");
                 self.read(sealed);
-                drop(waiting);
             });
             if let Err(error) = reading.await {
                 tracing::error!(%error, "a long message of another replica was lost");
@@ -431,13 +419,6 @@ impl Drop for CallAtWork {
     }
 }
 
-/// Reserves room for a long message until it is read. Returns `None` if too much is waiting already.
-fn may_wait(room: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
-    let kib = u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX);
-    let kib = kib.min(MAX_WAITING_KIB);
-    Arc::clone(room).try_acquire_many_owned(kib).ok()
-}
-
 /// Returns random bytes for one encryption.
 fn new_nonce() -> Result<Nonce, String> {
     let mut nonce = [0; NONCE_BYTES];
@@ -450,23 +431,4 @@ fn new_nonce() -> Result<Nonce, String> {
 pub(super) fn now_ms() -> u64 {
     let now = wall_clock::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MIB: usize = 1024 * 1024;
-
-    #[test]
-    fn long_messages_wait_up_to_a_limit() {
-        let room = Arc::new(Semaphore::new(MAX_WAITING_KIB as usize));
-        let waiting: Vec<_> = (0..64).map(|_| may_wait(&room, MIB)).collect();
-        assert!(waiting.iter().all(Option::is_some));
-        assert!(may_wait(&room, LONG_MESSAGE + 1).is_none());
-        drop(waiting);
-        let longer_than_the_limit = may_wait(&room, 100 * MIB);
-        assert!(longer_than_the_limit.is_some());
-        assert!(may_wait(&room, 1).is_none());
-    }
 }
