@@ -207,10 +207,12 @@ impl OAuth {
         self.with(|settings| settings.offline = Offline::DoNotAsk)
     }
 
-    /// Registers the client again at each sign-in, also if the store has a registration, which the new one
-    /// replaces. Use it for a sign-in after the authorization server has forgotten the client, for example because
-    /// it was installed again: its page then shows an error such as `invalid_client`, and the user does not come
-    /// back. Other tokens of the earlier registration cannot be renewed any more.
+    /// Registers the client again at each sign-in, even if the store has a registration. The new one replaces it.
+    ///
+    /// Use it for one sign-in if the authorization server has forgotten the client, for example because it was
+    /// installed again. The user then sees an error such as `invalid_client` on its page, and does not come back.
+    /// Call [`sign_out`](Self::sign_out) first, because a sign-in does nothing while there are tokens. Tokens that the
+    /// earlier registration got for other servers cannot be renewed any more.
     ///
     /// It has no effect on clients that are registered by hand or described by a document.
     pub fn register_again(self) -> Self {
@@ -283,7 +285,7 @@ impl OAuth {
 
     /// Makes an `OAuth` with the same settings for another server, with its own tokens in the same
     /// store. If the client is already registered at the other server's authorization server, it is
-    /// not registered again.
+    /// not registered again, except with [`register_again`](Self::register_again).
     pub fn for_another_server(&self) -> Self {
         Self {
             settings: self.settings.clone(),

@@ -51,7 +51,8 @@ pub(crate) struct Login {
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
 
-    /// Register with the authorization server again, if its page says that it does not know this client.
+    /// Sign out, and register with the authorization server again. Use it if the page of the authorization server
+    /// says that the client is unknown. You may have to sign in again to other servers that use it.
     #[arg(long, conflicts_with = "client_id")]
     register_again: bool,
 
@@ -117,6 +118,10 @@ pub(crate) fn run(login: &Login) -> Outcome {
         oauth.browser(Loopback::new())
     };
     let signed = block_on(async {
+        if login.register_again {
+            // The tokens are deleted here even if the authorization server, which may not know them, does not revoke them.
+            let _ = oauth.sign_out(&url).await;
+        }
         oauth
             .sign_in(&url)
             .await

@@ -67,8 +67,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             client = str(uuid.uuid4())
             clients.add(client)
             return self.give(201, {**json.loads(body), "client_id": client})
-        if self.path == "/forget-clients":
+        if self.path == "/forget":
             clients.clear()
+            valid.clear()
             return self.give(200)
         if self.path == "/mcp":
             return self.mcp(json.loads(body))

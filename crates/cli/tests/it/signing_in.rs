@@ -111,7 +111,7 @@ fn what_was_signed_in_to_is_used_until_it_is_signed_out_of() {
     assert_eq!(run(&place, &["list", &server.url]).status.code(), Some(5));
 }
 
-/// An authorization server that was installed again does not know the clients that it had.
+/// An authorization server that was installed again does not know the clients and the tokens that it had.
 #[test]
 fn a_client_that_was_forgotten_registers_again_when_it_is_told_to() {
     let place = Place::new();
@@ -119,12 +119,12 @@ fn a_client_that_was_forgotten_registers_again_when_it_is_told_to() {
     let login = ["login", "--allow-private-networks", &server.url];
     let signed = run(&place, &login);
     assert_eq!(signed.status.code(), Some(0), "{signed:?}");
-    let out = run(&place, &["logout", &server.url]);
-    assert_eq!(out.status.code(), Some(0), "{out:?}");
-    let forget = server.url.replace("/mcp", "/forget-clients");
+    let forget = server.url.replace("/mcp", "/forget");
     let post = "import sys, urllib.request\nurllib.request.urlopen(sys.argv[1], b'')";
     let forgot = Command::new("python3").args(["-c", post, &forget]).status();
     assert!(forgot.expect("python3 runs").success());
+
+    assert_eq!(run(&place, &["list", &server.url]).status.code(), Some(5));
 
     let again = run(&place, &[&login[..], &["--register-again"]].concat());
     assert_eq!(again.status.code(), Some(0), "{again:?}");

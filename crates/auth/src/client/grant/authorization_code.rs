@@ -204,7 +204,7 @@ async fn ask(
     let unanswered = |reason: String| {
         AuthError::new(Step::Authorization, Problem::Unanswered(reason))
             .at(request.endpoint())
-            .hint("sign in again")
+            .hint("sign in again; register again if the page said that the client is unknown")
     };
     let answered = tokio::time::timeout(PERSON_TIMEOUT, visit.ask(request)).await;
     let answer = match answered {
