@@ -28,11 +28,12 @@ pub(super) fn check(headers: &HeaderMap) -> Option<Response<HttpBody>> {
 
 /// Returns a refusal unless the body is JSON without an encoding.
 pub(super) fn check_content(headers: &HeaderMap) -> Option<Response<HttpBody>> {
-    let is_all = |name, expected: &[u8]| {
-        let mut values = headers.get_all(name).iter();
-        values.all(|value| value.as_bytes().eq_ignore_ascii_case(expected))
-    };
-    if !is_all(header::CONTENT_ENCODING, b"identity") {
+    let is_identity = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
+    if !headers
+        .get_all(header::CONTENT_ENCODING)
+        .iter()
+        .all(is_identity)
+    {
         let mut response = reply::refuse(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "the body must not be compressed: leave out `Content-Encoding`",
@@ -44,10 +45,10 @@ pub(super) fn check_content(headers: &HeaderMap) -> Option<Response<HttpBody>> {
         return Some(response);
     }
     // RFC 9112, section 6.1: a server that does not know a transfer coding should answer with 501.
-    if !is_all(header::TRANSFER_ENCODING, b"chunked") {
+    if !is_chunked_at_most(headers) {
         return Some(reply::refuse(
             StatusCode::NOT_IMPLEMENTED,
-            "`chunked` is the only `Transfer-Encoding` that can be read: send the body uncompressed",
+            "`Transfer-Encoding` may only be `chunked`: send the body without other codings",
         ));
     }
     let is_json = headers
@@ -60,6 +61,15 @@ pub(super) fn check_content(headers: &HeaderMap) -> Option<Response<HttpBody>> {
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
         "the body must be `Content-Type: application/json`",
     ))
+}
+
+/// Whether the body has no transfer coding besides `chunked`.
+fn is_chunked_at_most(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::TRANSFER_ENCODING).iter();
+    let mut codings = values
+        .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
+        .map(<[u8]>::trim_ascii);
+    codings.all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"chunked"))
 }
 
 /// Whether the client accepts this type of answer. Without an `Accept` header it accepts every
