@@ -1,6 +1,8 @@
 //! The addresses that commands listen at, and the hosts and origins that they accept.
 
-use http::{Uri, uri::Authority};
+use std::net::Ipv6Addr;
+
+use http::Uri;
 use turnbuckle::transport::http::{BindError, Listener};
 use turnbuckle_command_line::failure::{Code, Failed, Outcome};
 
@@ -22,8 +24,9 @@ fn explain(error: BindError) -> Failed {
     match cause {
         // Not an error of the operating system: the text is not an address, or its host is unknown.
         Some((_, None)) => Failed::usage(error).hint("write HOST:PORT, such as 127.0.0.1:7250"),
-        Some((ErrorKind::AddrInUse, _)) => Failed::new(Code::Connect, error)
-            .hint("another program uses this port; pass --listen 127.0.0.1:0 for any free port"),
+        Some((ErrorKind::AddrInUse, _)) => Failed::new(Code::Connect, error).hint(
+            "a program uses this port already; choose another one, or port 0 for any free port",
+        ),
         Some((ErrorKind::PermissionDenied, _)) => Failed::new(Code::Connect, error)
             .hint("ports below 1024 need privileges; choose a higher port"),
         Some((ErrorKind::AddrNotAvailable, _)) => Failed::usage(error)
@@ -59,7 +62,9 @@ pub(crate) fn host(text: &str) -> Result<String, String> {
     if is_host(text) {
         Ok(text.to_owned())
     } else {
-        Err("it must be a host, such as mcp.example or mcp.example:8443".to_owned())
+        Err("it must be a host, such as mcp.example or mcp.example:8443; IPv6 addresses are in brackets, and \
+             international names begin with `xn--`"
+            .to_owned())
     }
 }
 
@@ -82,17 +87,30 @@ pub(crate) fn public_url(text: &str) -> Result<String, String> {
 }
 
 fn is_host(text: &str) -> bool {
-    let Ok(authority) = text.parse::<Authority>() else {
-        return false;
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !text.ends_with(']') => (host, Some(port)),
+        _ => (text, None),
     };
-    let host = authority.host();
-    let is_port = match text.strip_prefix(host) {
-        Some("") => true,
-        Some(_) => authority.port_u16().is_some(),
-        // There is a user before the host.
-        None => false,
+    let is_number = |port: &str| port.chars().all(|digit| digit.is_ascii_digit());
+    let is_port =
+        port.is_none_or(|port| is_number(port) && port.parse::<u16>().is_ok_and(|it| it > 0));
+    let in_brackets = host
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    let is_label = |label: &str| {
+        let is_allowed =
+            |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+        !label.is_empty() && label.chars().all(is_allowed)
     };
-    is_port && !host.is_empty() && !host.contains('*')
+    let is_name = match in_brackets {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => host
+            .strip_suffix('.')
+            .unwrap_or(host)
+            .split('.')
+            .all(is_label),
+    };
+    is_port && is_name
 }
 
 #[cfg(test)]
@@ -122,6 +140,15 @@ mod tests {
             "mcp.example:70000",
             "a b",
             ":80",
+            "mcp.example:0",
+            "mcp.example:+80",
+            "::1",
+            "[]",
+            "[x]:80",
+            "a[b]",
+            "a,b",
+            "a..b",
+            "münchen.example",
         ] {
             assert!(host(text).is_err(), "{text}");
         }

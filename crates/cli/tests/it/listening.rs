@@ -17,7 +17,8 @@ fn fails(words: &[&str], code: i32, wanted: &str) {
 #[test]
 fn a_port_that_is_taken_is_explained() {
     let demo = HttpDemo::start();
-    let hint = "hint: another program uses this port; pass --listen 127.0.0.1:0 for any free port";
+    let hint =
+        "hint: a program uses this port already; choose another one, or port 0 for any free port";
     for command in ["serve", "up"] {
         fails(&[command, "--listen", demo.address()], 3, hint);
     }

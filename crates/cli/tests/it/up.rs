@@ -469,7 +469,7 @@ fn a_config_is_checked_without_starting_anything() {
         (
             "name.toml",
             "[servers.\"\"]\ncommand = \"x\"",
-            "it has no name",
+            "its name is empty",
         ),
         (
             "only.toml",

@@ -37,6 +37,10 @@ pub fn split<'w>(
     lookup: Lookup<'_>,
 ) -> Outcome<(Server, &'w [String])> {
     if let Some((program, arguments)) = command.split_first() {
+        if program.trim().is_empty() {
+            return Err(Failed::usage("the command after `--` is empty")
+                .hint("write the name of a program and its arguments"));
+        }
         let launch = Launch::Command {
             program: program.clone(),
             arguments: arguments.to_vec(),

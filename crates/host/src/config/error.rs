@@ -54,7 +54,7 @@ pub enum EntryError {
     #[error("it is not an object of settings")]
     NotAnObject,
     /// The entry's name, the key under which it is written, is empty.
-    #[error("it has no name: write one as its key")]
+    #[error("its name is empty: give it a name")]
     Unnamed,
     /// The entry has neither a command nor a URL, or lacks the one that its `type` requires.
     #[error("it has neither a `command` nor a `url`")]

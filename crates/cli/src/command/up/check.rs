@@ -31,8 +31,11 @@ pub(super) fn check(plan: &Plan, listen: Option<&str>, admin: Option<&str>) -> O
 
 /// Rejects an address for operators that is also the address of the gateway.
 pub(super) fn two_addresses(listen: &str, admin: Option<&str>) -> Outcome {
-    let takes_any_port = listen.ends_with(":0");
-    if admin == Some(listen) && !takes_any_port {
+    let port = listen
+        .rsplit_once(':')
+        .and_then(|(_, port)| port.parse::<u16>().ok());
+    let takes_one_port = port.is_some_and(|port| port > 0);
+    if admin == Some(listen) && takes_one_port {
         let said = format!(
             "`{listen}` is both the address of the gateway and that for operators (`admin`)"
         );
@@ -59,6 +62,7 @@ mod tests {
         let at = "127.0.0.1:7250";
         assert!(two_addresses(at, Some(at)).is_err());
         two_addresses(at, Some("127.0.0.1:7251")).expect("different ports");
+        two_addresses("nonsense", Some("nonsense")).expect("this mistake is reported elsewhere");
         two_addresses("127.0.0.1:0", Some("127.0.0.1:0")).expect("any free ports");
         two_addresses(at, None).expect("no address for operators");
     }
