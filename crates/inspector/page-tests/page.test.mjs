@@ -465,6 +465,21 @@ await claim("rows stay the elements that they are while others come, and the fil
   }),
 );
 
+await claim("a click on a tab is not lost when the bar is drawn again while the mouse is down", () =>
+  on({ hash: "#/lab/tools" }, async (page, fake) => {
+    const tab = page.locator('nav a[data-tab="tasks"]');
+    await tab.hover();
+    await page.mouse.down();
+    const n = fake.start("s1", { method: "tools/call", params: { name: "echo", arguments: {} } }, "{}");
+    const made = fake.exchanges.get(n);
+    made.taskId = "t1";
+    fake.emit("exchange", made);
+    await tab.locator(".count", { hasText: "1" }).waitFor();
+    await page.mouse.up();
+    await page.locator("tb-tasks h1").waitFor();
+  }),
+);
+
 await claim("a server that failed says why, and offers a retry", () =>
   on({ hash: "#/dead/tools" }, async (page) => {
     await page.getByText("npm error 404 Not Found: nowhere").waitFor();

@@ -8,6 +8,7 @@ import { openPalette } from "./palette.js";
 import { post } from "./api.js";
 import { asList, same } from "./json.js";
 import { GATEWAY, MESSAGES, dock, isView, rail } from "./rail.js";
+import { renew } from "./renew.js";
 import { address, onPlace, place, set } from "./router.js";
 import { sentence } from "./server-tab.js";
 import { open, state } from "./store.js";
@@ -75,6 +76,8 @@ class Page extends View {
     this.append(this.rail, this.head, waiting, this.main, this.drawer, this.dock);
     for (const topic of ["servers", "offers", "connection", "gateway"]) this.watch(topic, () => this.draw());
     this.watch("wire", () => this.drawCount());
+    // The bar counts tasks.
+    this.watch("exchanges", (keys) => [...keys].some((n) => state.exchanges.get(Number(n))?.taskId) && this.drawHead());
     onPlace((now, before) => this.moved(now, before));
     this.drag();
     this.draw();
@@ -142,17 +145,21 @@ class Page extends View {
           "div.line.tight",
           null,
           this.search(),
-          button("Messages", () => set("wire", place().query.has("wire") ? "" : "1"), {
-            picture: "messages",
-            look: "bare.wiretoggle",
-            "aria-pressed": String(place().query.has("wire")),
-            title: "Messages of this server (w)",
-          }),
+          this.toggle(),
           button("Help", openHelp, { picture: "help", quiet: true, look: "bare.helptoggle" }),
         ),
       ]),
     );
-    this.drawCount();
+  }
+  toggle() {
+    const made = button("Messages", () => set("wire", place().query.has("wire") ? "" : "1"), {
+      picture: "messages",
+      look: "bare.wiretoggle",
+      "aria-pressed": String(place().query.has("wire")),
+      title: "Messages of this server (w)",
+    });
+    this.drawCount(made);
+    return made;
   }
   search() {
     const made = button("Search", () => openPalette(), {
@@ -218,11 +225,12 @@ class Page extends View {
       ),
     );
   }
-  drawCount() {
-    const toggle = this.head.querySelector(".wiretoggle span");
+  drawCount(toggle = this.head.querySelector(".wiretoggle")) {
     const id = this.server?.id;
     const count = state.wire.reduce((sum, row) => sum + Number(row.server === id), 0);
-    toggle?.replaceChildren(h("span.words", null, "Messages"), " ", h("span.count", null, String(count)));
+    toggle
+      ?.querySelector("span")
+      ?.replaceChildren(h("span.words", null, "Messages"), " ", h("span.count", null, String(count)));
   }
   /** @param {Server} server */
   connect(server) {
@@ -386,23 +394,6 @@ class Page extends View {
   }
 }
 customElements.define("tb-page", Page);
-
-/**
- * Gives a part other children, and keeps those that are the same: a click is lost on an element that is replaced while
- * the mouse is down.
- *
- * @param {HTMLElement} part
- * @param {(HTMLElement | null)[]} wanted
- */
-function renew(part, wanted) {
-  const children = wanted.filter((one) => one !== null);
-  const before = [...part.children];
-  if (before.length !== children.length) return part.replaceChildren(...children);
-  children.forEach((child, index) => {
-    if (!before[index].isEqualNode(child)) before[index].replaceWith(child);
-  });
-  return undefined;
-}
 
 /**
  * Draws a part again, and restores the focus.

@@ -2,6 +2,7 @@
 
 import { View, button, h, span } from "./element.js";
 import { failure } from "./failure.js";
+import { renew } from "./renew.js";
 import { address } from "./router.js";
 import { finish, start, state } from "./store.js";
 import { keptFor } from "./task-time.js";
@@ -43,7 +44,7 @@ export class TasksTab extends View {
       }
     }
     const ids = [...new Set([...calls.map((call) => call.taskId ?? ""), ...this.known.keys()])];
-    this.replaceChildren(
+    renew(this, [
       h("h1", null, "Tasks"),
       ids.length
         ? h(
@@ -62,7 +63,7 @@ export class TasksTab extends View {
             "No tasks yet. A tool that can run as a task is marked “task”: tick “as a task” beside its button, ",
             "or the server decides.",
           ),
-    );
+    ]);
     this.tick();
   }
   /**
@@ -79,7 +80,7 @@ export class TasksTab extends View {
       start(this.server, method, params).catch(() => {});
     return h(
       "li",
-      null,
+      { "data-key": id },
       h(
         "div.line",
         null,
