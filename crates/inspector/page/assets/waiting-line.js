@@ -2,6 +2,7 @@
 
 import { View, button, h, plural, span } from "./element.js";
 import { icon } from "./icon.js";
+import { renew } from "./renew.js";
 import { address, go, onPlace, place } from "./router.js";
 import { state } from "./store.js";
 import { label } from "./tile.js";
@@ -111,11 +112,8 @@ export class WaitingLine extends View {
       button("Answer next", answerNext, { "aria-keyshortcuts": "n" }),
     );
     line.lastElementChild?.append(h("kbd", null, "N"));
-    if (shown?.textContent === line.textContent) return undefined;
-    const hadFocus = shown?.contains(document.activeElement) && document.activeElement?.matches("button");
-    if (shown) shown.replaceWith(line);
+    if (shown) renew(shown, [...line.childNodes]);
     else this.append(line);
-    if (hadFocus) line.querySelector("button")?.focus();
     return undefined;
   }
   /** @param {Group} group */
