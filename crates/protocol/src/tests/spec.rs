@@ -41,7 +41,7 @@ impl Spec {
                 spec.expect("TURNBUCKLE_SPEC names a folder without `<revision>/schema.json`"),
             );
         }
-        let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/spec");
+        let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../spec");
         let spec = Self::at(&beside);
         if spec.is_none() {
             let message = format!(
