@@ -51,7 +51,7 @@ pub(crate) fn run(tasks: &Tasks) -> Outcome {
         [action @ ("get" | "result" | "cancel")] => {
             return Err(
                 Failed::usage(format!("`{action}` needs the id of a task")).hint(format!(
-                    "`{}` lists the tasks",
+                    "`{}` lists the tasks, if the server speaks 2025-11-25",
                     server.line("tasks", "list")
                 )),
             );
@@ -61,7 +61,7 @@ pub(crate) fn run(tasks: &Tasks) -> Outcome {
                 "the actions are `list`, `get ID`, `result ID` and `cancel ID`",
             )
             .hint(format!(
-                "`{}` lists the tasks",
+                "`{}` lists the tasks, if the server speaks 2025-11-25",
                 server.line("tasks", "list")
             )));
         }
@@ -139,7 +139,7 @@ impl Tasks {
         if session.connection.server().revision().is_modern() {
             return Err(
                 Failed::new(Code::Protocol, "servers of this revision do not list tasks")
-                    .hint("`tasks SERVER get ID` asks for one"),
+                    .hint("`turnbuckle tasks SERVER get ID` shows one task"),
             );
         }
         let mut table = Table::default();

@@ -37,7 +37,7 @@ fn mistakes_are_named_and_nothing_is_called() {
         ),
         (
             &["tasks", "lab", "get"],
-            "error: `get` needs the id of a task\nhint: `turnbuckle tasks lab list` lists the tasks\n",
+            "error: `get` needs the id of a task\nhint: `turnbuckle tasks lab list` lists the tasks, if the server speaks 2025-11-25\n",
         ),
         (
             &["load", "lab", "add", "a=1", "b=2", "-n", "0"],

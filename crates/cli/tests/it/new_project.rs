@@ -89,7 +89,7 @@ fn nothing_is_overwritten() {
     let output = place.run(&["new", "greeter"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("exists already"), "{said}");
+    assert!(said.contains("already exists"), "{said}");
     assert_eq!(
         fs::read_dir(place.path().join("greeter")).unwrap().count(),
         0

@@ -1,6 +1,6 @@
 //! Merges the lists of all servers. Unchanged entries are reused.
 
-use std::{any::Any, sync::Arc};
+use std::{any::Any, collections::BTreeMap, sync::Arc};
 
 use turnbuckle_host::{
     ServerId,
@@ -21,6 +21,9 @@ use crate::{
     settings::Naming,
     upstream::{Member, Plan},
 };
+
+/// How many names of entries that were left out are logged in one line.
+const LOGGED_NAMES: usize = 5;
 
 /// The input from which the entries of one server were made.
 pub(super) struct Source {
@@ -140,7 +143,25 @@ impl Routes {
             routes.add_all(&merging, &mut names, lock);
             routes.sources.insert(member.id.clone(), merging.source);
         }
+        routes.log_left_out(before);
         routes
+    }
+
+    /// Logs a line for each server with entries that another server also offers, if `before` had not
+    /// left them out.
+    fn log_left_out(&self, before: &Self) {
+        let mut by_server: BTreeMap<&ServerId, Vec<&str>> = BTreeMap::new();
+        for (_, server, name) in self.left_out.difference(&before.left_out) {
+            by_server.entry(server).or_default().push(name);
+        }
+        for (server, mut names) in by_server {
+            names.sort_unstable();
+            let count = names.len();
+            names.truncate(LOGGED_NAMES);
+            let more = if count > names.len() { ", …" } else { "" };
+            let names = names.join(", ");
+            tracing::warn!(%server, "left out {count} entries that another server also offers: {names}{more}");
+        }
     }
 
     fn add_all(&mut self, merging: &Merging<'_>, names: &mut Names, lock: Option<&Lock>) {
@@ -222,12 +243,7 @@ impl Routes {
                 continue;
             };
             if merged.entries.contains_key(&name) {
-                let left_out = (kind, member.id.clone(), name);
-                if !merging.before.left_out.contains(&left_out) {
-                    let (_, server, name) = &left_out;
-                    tracing::warn!(%server, %name, "left out an entry that another server also offers");
-                }
-                self.left_out.insert(left_out);
+                self.left_out.insert((kind, member.id.clone(), name));
                 continue;
             }
             let own = entry.value.own();

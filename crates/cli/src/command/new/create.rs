@@ -117,7 +117,7 @@ impl New {
 fn not_made(folder: &Path, error: &io::Error) -> Failed {
     let place = folder.display();
     match error.kind() {
-        io::ErrorKind::AlreadyExists => Failed::usage(format!("{place} exists already"))
+        io::ErrorKind::AlreadyExists => Failed::usage(format!("`{place}` already exists"))
             .hint("choose another name, or remove it first"),
         io::ErrorKind::NotFound => {
             let parent = folder.parent().unwrap_or(folder).display();

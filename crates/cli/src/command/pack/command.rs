@@ -76,8 +76,8 @@ pub(crate) fn run(pack: &Pack) -> Outcome {
     let program = Path::new(program);
     if !program.is_file() {
         let place = program.display();
-        return Err(Failed::usage(format!("there is no program at {place}"))
-            .hint("give the path of the program; its name is not searched in PATH"));
+        return Err(Failed::usage(format!("no program at `{place}`"))
+            .hint("give the path of the program; PATH is not searched"));
     }
     let platform = pack.check()?;
     let (server, _) = pack.server.split(&[])?;

@@ -16,12 +16,14 @@ use super::{
 /// The reason why a request is rejected, with the setting that would allow it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refused {
-    #[error("host `{0}` is not allowed: if it is yours, allow it with `HttpSettings::allow_host`")]
+    #[error(
+        "host `{0}` is not allowed; if it is this server's, add it with `HttpSettings::allow_host` (`--allow-host` on the command line)"
+    )]
     Host(String),
     #[error("the request has no `Host` header")]
     NoHost,
     #[error(
-        "origin `{0}` is not allowed: if it is yours, allow it with `HttpSettings::allow_origin`"
+        "origin `{0}` is not allowed; if it is yours, add it with `HttpSettings::allow_origin` (`--allow-origin` on the command line)"
     )]
     Origin(String),
     #[error("duplicate header `{0}`; send it once")]
