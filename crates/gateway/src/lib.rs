@@ -31,6 +31,7 @@ pub mod personal;
 mod routes;
 mod seal;
 mod settings;
+mod spelling;
 mod translate;
 mod upstream;
 

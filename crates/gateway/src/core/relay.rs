@@ -24,6 +24,7 @@ use crate::{
     observe::{RecordEnd, RequestRecord},
     operation::{Judged, SeenEntries, is_task_request_of_replica},
     routes::Kind,
+    spelling,
     translate::FrontRequest,
     upstream::Member,
 };
@@ -105,6 +106,9 @@ impl Core {
         }
         if is_foreign(request.method(), request.revision()) && !is_list_of_replica(request) {
             let reject = Reject::method_not_found(request.method());
+            return Box::pin(std::future::ready(reject.into()));
+        }
+        if let Err(reject) = spelling::check(request.members()) {
             return Box::pin(std::future::ready(reject.into()));
         }
         let params = request.params().unwrap_or(Raw::EMPTY_OBJECT);

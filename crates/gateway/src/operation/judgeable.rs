@@ -1,13 +1,15 @@
 //! Whether rules can judge the arguments of a call.
 
-use std::fmt;
+use std::{collections::HashSet, fmt};
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use turnbuckle_protocol::envelope::Raw;
 
+use crate::spelling::folded;
+
 /// Reads arguments for rules. The error says what another program could understand differently than rules do: two
-/// members of one name, a string that is not valid Unicode, deep nesting.
+/// members of one name (also if the names differ only in case), a string that is not valid Unicode, deep nesting.
 pub(super) fn judgeable(arguments: Raw<'_>) -> Result<Value, String> {
     let Judgeable(value) = arguments.parse().map_err(|error| error.to_string())?;
     Ok(value)
@@ -69,8 +71,9 @@ impl<'de> Visitor<'de> for JudgeableVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Judgeable, A::Error> {
         let mut object = serde_json::Map::new();
+        let mut names = HashSet::new();
         while let Some(name) = members.next_key::<String>()? {
-            if object.contains_key(&name) {
+            if !names.insert(folded(&name).collect::<String>()) {
                 return Err(A::Error::custom(format!("duplicate member `{name}`")));
             }
             let Judgeable(value) = members.next_value()?;
@@ -105,6 +108,8 @@ mod tests {
         for (text, expected) in [
             (r#"{"a":1,"a":2}"#, "duplicate member `a`"),
             (r#"{"a":1,"\u0061":2}"#, "duplicate member `a`"),
+            (r#"{"a":1,"A":2}"#, "duplicate member `A`"),
+            (r#"{"s":1,"\u017f":2}"#, "duplicate member `ſ`"),
             (r#"{"x":[{"a":1,"b":0,"a":2}]}"#, "duplicate member `a`"),
             (r#"{"a":"\ud800"}"#, "hex escape"),
             (&deep, "recursion limit"),

@@ -10,7 +10,7 @@ use turnbuckle_protocol::{
 use turnbuckle_server::{ClientChannel, Reject, RelayedRequest};
 use turnbuckle_session::round::RequestDigest;
 
-use crate::observe::RequestRecord;
+use crate::{observe::RequestRecord, spelling::is_variant_of_any};
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -210,6 +210,25 @@ impl FrontRequest {
         self.params().at(path).and_then(super::text_of)
     }
 
+    /// Refuses arguments with a name that a server could read as that of a fixed argument.
+    fn check_fixed(&self, fixed: &JsonObject) -> Result<(), Reject> {
+        let Some(arguments) = self.params().member("arguments") else {
+            return Ok(());
+        };
+        let exact: Vec<&str> = fixed.keys().map(String::as_str).collect();
+        let arguments = Members::of(arguments);
+        let arguments = arguments.ok_or_else(|| {
+            Reject::invalid_params("`params.arguments` must be an object without duplicate members")
+        })?;
+        let variant = arguments
+            .iter()
+            .map(|(name, _)| name)
+            .find(|name| is_variant_of_any(name, &exact));
+        variant.map_or(Ok(()), |name| {
+            Err(Reject::invalid_params(format!("unknown argument {name:?}")))
+        })
+    }
+
     /// The params for a server of this revision.
     pub(crate) fn params_for(
         &self,
@@ -223,6 +242,9 @@ impl FrontRequest {
         let mut edit = Edit::new(self.params());
         if let Some((path, name)) = own.name {
             edit = edit.set_text(path, name);
+        }
+        if let Some(fixed) = own.fixed {
+            self.check_fixed(fixed)?;
         }
         for (name, value) in own.fixed.into_iter().flatten() {
             edit = edit.set(&["arguments", name.as_str()], value.to_string());

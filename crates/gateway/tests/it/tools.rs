@@ -47,6 +47,27 @@ async fn a_tool_that_is_left_out_cannot_be_called_by_its_name() {
 }
 
 #[tokio::test]
+async fn a_member_that_a_server_could_read_as_another_is_refused() {
+    let show = ToolSettings::new().name("show").fixed("n", json!(5));
+    let gateway = open(spec(), UpstreamSettings::new().tool("arguments", show)).await;
+    let modern = as_caller(&gateway, "ada").await;
+    let legacy = as_legacy_caller(&gateway, "bob").await;
+    for client in [&modern, &legacy] {
+        assert!(send(client, &call("show", &json!({}))).await.is_ok());
+        for more in [
+            json!({ "Name": "pid" }),
+            json!({ "name\0": "pid" }),
+            json!({ "Arguments": { "n": 1 } }),
+            json!({ "arguments": { "N": 1 } }),
+        ] {
+            let refused = send(client, &call("show", &more)).await;
+            assert_eq!(refused.expect_err("refused")["code"], -32602, "{more}");
+        }
+    }
+    gateway.close().await;
+}
+
+#[tokio::test]
 async fn a_tool_is_offered_under_another_name_with_arguments_of_the_gateway() {
     let show = ToolSettings::new().name("show").fixed("n", json!(5));
     let gateway = open(spec(), UpstreamSettings::new().tool("arguments", show)).await;
