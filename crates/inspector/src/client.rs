@@ -24,7 +24,7 @@ use turnbuckle_host::config::Launch;
 use super::{
     ask::{Ask, Reply},
     current,
-    http_row::Onlooker,
+    http_row::HttpObserver,
     inspector::Inspector,
     listening,
     log_line::LogLine,
@@ -127,13 +127,13 @@ impl Plan {
         let http = self.server.http_target(options).map_err(misconfigured)?;
         match http {
             Some(http) => {
-                let onlooker = Onlooker::new(
+                let observer = HttpObserver::new(
                     self.id.clone(),
                     inspector.wire.clone(),
                     self.oauth.clone(),
                     self.may_sign_in.clone(),
                 );
-                Ok(http.authorize(onlooker).into())
+                Ok(http.authorize(observer).into())
             }
             None => self.server.target(options).map_err(misconfigured),
         }

@@ -46,7 +46,7 @@ const SECRET: [&str; 8] = [
 
 /// Records the requests of one server.
 #[derive(Clone)]
-pub(super) struct Onlooker {
+pub(super) struct HttpObserver {
     server: String,
     wire: Arc<WireLog>,
     oauth: OAuth,
@@ -59,7 +59,7 @@ pub(super) struct Onlooker {
 /// The row of each request that has no response yet, and when it was sent.
 type UnderWay = HashMap<Option<Id>, (u64, Instant)>;
 
-impl Onlooker {
+impl HttpObserver {
     pub(super) fn new(
         server: String,
         wire: Arc<WireLog>,
@@ -93,7 +93,7 @@ impl Onlooker {
     }
 }
 
-impl Authorize for Onlooker {
+impl Authorize for HttpObserver {
     fn authorize<'a>(&'a self, request: RequestHead<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
         Box::pin(async move {
             let has_own = request.headers.contains_key(http::header::AUTHORIZATION);

@@ -28,7 +28,7 @@ pub(crate) struct Asked<'a> {
 impl Engine {
     pub(crate) fn new(settings: Arc<Settings>, server: Address) -> Self {
         let fetcher = Fetcher::new(settings.http.clone(), settings.reach, server.clone())
-            .watched_by(settings.onlooker.clone());
+            .watched_by(settings.observer.clone());
         Self {
             settings,
             server,

@@ -12,7 +12,7 @@ use turnbuckle_transport::http::client::{
     Reply, StatusCode,
 };
 
-use super::passage::Onlooker;
+use super::passage::FlowObserver;
 use super::reach::Reach;
 use super::{AuthError, Problem, Step};
 
@@ -36,7 +36,7 @@ pub(crate) struct Fetcher {
     own: OnceLock<Agent>,
     /// The agent for servers that the MCP server refers to.
     others: OnceLock<Agent>,
-    onlooker: Onlooker,
+    observer: FlowObserver,
 }
 
 /// A request that has no effect on the server.
@@ -75,13 +75,13 @@ impl Fetcher {
             server,
             own: OnceLock::new(),
             others: OnceLock::new(),
-            onlooker: Onlooker::default(),
+            observer: FlowObserver::default(),
         }
     }
 
     /// Reports each request to this observer.
-    pub(crate) fn watched_by(mut self, onlooker: Onlooker) -> Self {
-        self.onlooker = onlooker;
+    pub(crate) fn watched_by(mut self, observer: FlowObserver) -> Self {
+        self.observer = observer;
         self
     }
 
@@ -216,11 +216,11 @@ impl Fetcher {
             .agent(address)
             .map_err(|error| failed(step, address, error))?;
         tracing::debug!(%method, url = %address, "sending a request for authorization: {step}");
-        self.onlooker.tell(step, address, None);
+        self.observer.tell(step, address, None);
         let whole = async { read(agent.send(method, address, headers, body).await?).await };
         match tokio::time::timeout(REQUEST_TIMEOUT, whole).await {
             Ok(Ok(answer)) => {
-                self.onlooker.tell(step, address, Some(answer.status));
+                self.observer.tell(step, address, Some(answer.status));
                 Ok(answer)
             }
             Ok(Err(error)) => Err(failed(step, address, error)),

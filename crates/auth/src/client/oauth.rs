@@ -7,7 +7,7 @@ use turnbuckle_transport::http::client::{Address, AgentSettings};
 
 use super::challenge::Wanted;
 use super::obtain::Cause;
-use super::passage::{FlowRequest, Onlooker};
+use super::passage::{FlowObserver, FlowRequest};
 use super::session::Session;
 use super::settings::{Grant, KeptRegistration, Offline, Settings};
 use super::{
@@ -241,7 +241,7 @@ impl OAuth {
     ///     .on_request(|passage| eprintln!("{}: {}", passage.step, passage.url));
     /// ```
     pub fn on_request(self, tell: impl Fn(&FlowRequest) + Send + Sync + 'static) -> Self {
-        self.with(|settings| settings.onlooker = Onlooker::new(tell))
+        self.with(|settings| settings.observer = FlowObserver::new(tell))
     }
 
     /// Keeps tokens and registrations in this store. Defaults to a

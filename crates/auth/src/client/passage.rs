@@ -23,9 +23,9 @@ type Tell = Arc<dyn Fn(&FlowRequest) + Send + Sync>;
 
 /// The observer, if any. Without one, reporting costs nothing.
 #[derive(Clone, Default)]
-pub(crate) struct Onlooker(Option<Tell>);
+pub(crate) struct FlowObserver(Option<Tell>);
 
-impl Onlooker {
+impl FlowObserver {
     pub(crate) fn new(tell: impl Fn(&FlowRequest) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(tell)))
     }

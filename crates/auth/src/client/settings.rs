@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use turnbuckle_transport::http::client::AgentSettings;
 
-use super::passage::Onlooker;
+use super::passage::FlowObserver;
 use super::reach::Reach;
 use super::{
     Assertion, Browser, Dpop, Enterprise, Loopback, MemoryStore, Registered, Scopes, TokenStore,
@@ -29,7 +29,7 @@ pub(crate) struct Settings {
     pub(crate) store: Arc<dyn TokenStore>,
     pub(crate) http: AgentSettings,
     pub(crate) reach: Reach,
-    pub(crate) onlooker: Onlooker,
+    pub(crate) observer: FlowObserver,
 }
 
 /// How tokens are obtained.
@@ -86,7 +86,7 @@ impl Settings {
             store: Arc::new(MemoryStore::new()),
             http: AgentSettings::new(),
             reach: Reach::default(),
-            onlooker: Onlooker::default(),
+            observer: FlowObserver::default(),
         }
     }
 }

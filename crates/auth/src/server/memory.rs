@@ -12,13 +12,13 @@ const MAX_TOKENS: usize = 10_000;
 /// are not kept.
 #[derive(Debug)]
 pub(super) struct Memory<T> {
-    shelves: Mutex<Shelves<T>>,
+    halves: Mutex<Halves<T>>,
     max: usize,
 }
 
 /// Two halves: when the newer half is full, it becomes the older one, and the old half is dropped.
 #[derive(Debug)]
-struct Shelves<T> {
+struct Halves<T> {
     newer: HashMap<[u8; 32], (Arc<T>, u64)>,
     older: HashMap<[u8; 32], (Arc<T>, u64)>,
 }
@@ -29,35 +29,35 @@ impl<T> Memory<T> {
     }
 
     fn of(max: usize) -> Self {
-        let shelves = Mutex::new(Shelves {
+        let halves = Mutex::new(Halves {
             newer: HashMap::new(),
             older: HashMap::new(),
         });
-        Self { shelves, max }
+        Self { halves, max }
     }
 
     /// Returns the cached result of a verification, if it is still valid.
     pub(super) fn recall(&self, token: &[u8; 32], now: u64) -> Option<Arc<T>> {
-        let mut shelves = self.shelves.lock();
-        if let Some((known, until)) = shelves.newer.get(token) {
+        let mut halves = self.halves.lock();
+        if let Some((known, until)) = halves.newer.get(token) {
             return (now < *until).then(|| Arc::clone(known));
         }
-        let (known, until) = shelves.older.remove(token)?;
+        let (known, until) = halves.older.remove(token)?;
         if now >= until {
             return None;
         }
-        shelves.put(*token, (Arc::clone(&known), until), self.max);
+        halves.put(*token, (Arc::clone(&known), until), self.max);
         Some(known)
     }
 
     /// Caches a result until a time.
     pub(super) fn remember(&self, token: [u8; 32], known: Arc<T>, until: u64) {
-        let mut shelves = self.shelves.lock();
-        shelves.put(token, (known, until), self.max);
+        let mut halves = self.halves.lock();
+        halves.put(token, (known, until), self.max);
     }
 }
 
-impl<T> Shelves<T> {
+impl<T> Halves<T> {
     fn put(&mut self, token: [u8; 32], entry: (Arc<T>, u64), max: usize) {
         if self.newer.len() >= max / 2 {
             self.older = std::mem::take(&mut self.newer);
@@ -79,8 +79,8 @@ mod tests {
         assert_eq!(memory.recall(&token(0), 10), None);
         for n in 1..=20 {
             memory.remember(token(n), Arc::new(n), 10);
-            let shelves = memory.shelves.lock();
-            assert!(shelves.newer.len() + shelves.older.len() <= 4);
+            let halves = memory.halves.lock();
+            assert!(halves.newer.len() + halves.older.len() <= 4);
         }
         assert_eq!(memory.recall(&token(20), 0).as_deref(), Some(&20));
         assert_eq!(memory.recall(&token(1), 0), None);

@@ -79,12 +79,12 @@ pub(crate) struct Consent {
 
 /// The server and the conversation that a decision is about.
 #[derive(Clone, Copy)]
-pub(crate) struct Party<'a> {
+pub(crate) struct AskingServer<'a> {
     pub(crate) origin: &'a Origin,
     pub(crate) conversation: Option<ConversationId>,
 }
 
-impl Party<'_> {
+impl AskingServer<'_> {
     fn who(&self) -> Requester {
         Requester {
             server: self.origin.id.clone(),
@@ -121,53 +121,57 @@ impl Consent {
     /// Decides whether an action may happen. Asks the user if the policy says so.
     pub(crate) async fn permit(
         &self,
-        party: Party<'_>,
+        asking: AskingServer<'_>,
         action: Action<'_>,
     ) -> Result<Permit, Denied> {
-        if let Some(decided) = self.decided(party, &action) {
+        if let Some(decided) = self.decided(asking, &action) {
             return decided;
         }
         let _turn = self.turn.lock().await;
         // The previous question may have been the same, or the policy may have changed meanwhile.
-        if let Some(decided) = self.decided(party, &action) {
+        if let Some(decided) = self.decided(asking, &action) {
             return decided;
         }
         let Some(user) = &self.user else {
-            return Err(self.denied(party, &action, Denied::NoUserInterface));
+            return Err(self.denied(asking, &action, Denied::NoUserInterface));
         };
-        let question = self.question(party, &action);
-        match user.consent(&party.who(), &question).await {
+        let question = self.question(asking, &action);
+        match user.consent(&asking.who(), &question).await {
             ConsentAnswer::Allow(scope) => {
-                self.remember(party, &action, scope);
-                Ok(self.allowed(party, &action, "user", Some(scope)))
+                self.remember(asking, &action, scope);
+                Ok(self.allowed(asking, &action, "user", Some(scope)))
             }
-            ConsentAnswer::AllowEdited(arguments) => self.edited(party, &action, &arguments),
-            ConsentAnswer::Deny => Err(self.denied(party, &action, Denied::ByUser)),
+            ConsentAnswer::AllowEdited(arguments) => self.edited(asking, &action, &arguments),
+            ConsentAnswer::Deny => Err(self.denied(asking, &action, Denied::ByUser)),
         }
     }
 
     /// The decision without the user; `None` if the user has to be asked.
-    fn decided(&self, party: Party<'_>, action: &Action<'_>) -> Option<Result<Permit, Denied>> {
-        match self.verdict(party, action) {
-            Ok(Verdict::Allowed) => Some(Ok(self.allowed(party, action, "policy", None))),
-            Ok(Verdict::Granted(by)) => Some(Ok(self.allowed(party, action, by, None))),
+    fn decided(
+        &self,
+        asking: AskingServer<'_>,
+        action: &Action<'_>,
+    ) -> Option<Result<Permit, Denied>> {
+        match self.verdict(asking, action) {
+            Ok(Verdict::Allowed) => Some(Ok(self.allowed(asking, action, "policy", None))),
+            Ok(Verdict::Granted(by)) => Some(Ok(self.allowed(asking, action, by, None))),
             Ok(Verdict::Open(_)) => None,
-            Err(denied) => Some(Err(self.denied(party, action, denied))),
+            Err(denied) => Some(Err(self.denied(asking, action, denied))),
         }
     }
 
-    fn question(&self, party: Party<'_>, action: &Action<'_>) -> ConsentQuestion {
-        let mut question = ConsentQuestion::new(action, scopes(party));
+    fn question(&self, asking: AskingServer<'_>, action: &Action<'_>) -> ConsentQuestion {
+        let mut question = ConsentQuestion::new(action, scopes(asking));
         let subject = action.subject();
-        let key = key(party, action, &subject);
-        question.has_changed = self.grants.covered_before(party.conversation, &key);
+        let key = key(asking, action, &subject);
+        question.has_changed = self.grants.covered_before(asking.conversation, &key);
         question
     }
 
     /// The user allowed a call with changed arguments. The policy decides about the new arguments too.
     fn edited(
         &self,
-        party: Party<'_>,
+        asking: AskingServer<'_>,
         action: &Action<'_>,
         arguments: &JsonObject,
     ) -> Result<Permit, Denied> {
@@ -176,27 +180,31 @@ impl Consent {
             (action, serde_json::value::to_raw_value(arguments))
         else {
             // Only calls have arguments.
-            return Ok(self.allowed(party, action, "user", once));
+            return Ok(self.allowed(asking, action, "user", once));
         };
         let edited = Action::Call {
             tool,
             arguments: Some(&arguments),
         };
-        self.permit_again(party, edited)?;
-        self.allowed(party, &edited, "user", once);
+        self.permit_again(asking, edited)?;
+        self.allowed(asking, &edited, "user", once);
         Ok(Permit::Edited(arguments))
     }
 
     /// Whether the policy or a grant allows an action, so that the user need not be asked.
-    pub(crate) fn is_granted(&self, party: Party<'_>, action: &Action<'_>) -> bool {
-        !matches!(self.verdict(party, action), Ok(Verdict::Open(_)) | Err(_))
+    pub(crate) fn is_granted(&self, asking: AskingServer<'_>, action: &Action<'_>) -> bool {
+        !matches!(self.verdict(asking, action), Ok(Verdict::Open(_)) | Err(_))
     }
 
     /// Checks that the policy still allows an action that was allowed before. Used when an action
     /// is repeated without asking the user, such as the restart of a server.
-    pub(crate) fn permit_again(&self, party: Party<'_>, action: Action<'_>) -> Result<(), Denied> {
-        match self.decide(party, &action) {
-            Decision::Deny(reason) => Err(self.denied(party, &action, Denied::ByPolicy(reason))),
+    pub(crate) fn permit_again(
+        &self,
+        asking: AskingServer<'_>,
+        action: Action<'_>,
+    ) -> Result<(), Denied> {
+        match self.decide(asking, &action) {
+            Decision::Deny(reason) => Err(self.denied(asking, &action, Denied::ByPolicy(reason))),
             _ => Ok(()),
         }
     }
@@ -204,44 +212,48 @@ impl Consent {
     /// Shows a form of a server to the user.
     pub(crate) async fn form(
         &self,
-        party: Party<'_>,
+        asking: AskingServer<'_>,
         form: &ElicitRequestFormParams,
     ) -> Result<FormAnswer, Denied> {
         let action = Action::ShowForm { form };
-        let user = self.may_show(party, &action)?;
+        let user = self.may_show(asking, &action)?;
         let _turn = self.turn.lock().await;
-        let answer = user.form(&party.who(), form).await;
+        let answer = user.form(&asking.who(), form).await;
         let (outcome, names) = match &answer {
             FormAnswer::Accept(values) => ("accepted", values.keys().cloned().collect()),
             FormAnswer::Decline => ("declined", Vec::new()),
             FormAnswer::Cancel => ("cancelled", Vec::new()),
         };
-        self.answered(party, &action, outcome, names);
+        self.answered(asking, &action, outcome, names);
         Ok(answer)
     }
 
     /// Asks the user to visit a URL of a server.
     pub(crate) async fn visit(
         &self,
-        party: Party<'_>,
+        asking: AskingServer<'_>,
         visit: &ElicitRequestUrlParams,
     ) -> Result<VisitAnswer, Denied> {
         let action = Action::ShowUrl { visit };
-        let user = self.may_show(party, &action)?;
+        let user = self.may_show(asking, &action)?;
         let _turn = self.turn.lock().await;
-        let answer = user.visit(&party.who(), VisitRequest::new(visit)).await;
+        let answer = user.visit(&asking.who(), VisitRequest::new(visit)).await;
         let outcome = match answer {
             VisitAnswer::Accept => "accepted",
             VisitAnswer::Decline => "declined",
             VisitAnswer::Cancel => "cancelled",
         };
-        self.answered(party, &action, outcome, Vec::new());
+        self.answered(asking, &action, outcome, Vec::new());
         Ok(answer)
     }
 
     /// Waits until the user says that they are done at a URL that they agreed to visit.
-    pub(crate) async fn visit_done(&self, party: Party<'_>, visit: &ElicitRequestUrlParams) {
-        let who = party.who();
+    pub(crate) async fn visit_done(
+        &self,
+        asking: AskingServer<'_>,
+        visit: &ElicitRequestUrlParams,
+    ) {
+        let who = asking.who();
         match &self.user {
             Some(user) => user.visit_done(&who, VisitRequest::new(visit)).await,
             None => std::future::pending().await,
@@ -251,23 +263,23 @@ impl Consent {
     /// The first check of sampling: returns the request that may be sent to the model.
     pub(crate) async fn review_prompt(
         &self,
-        party: Party<'_>,
+        asking: AskingServer<'_>,
         request: CreateMessageRequestParams,
     ) -> Result<CreateMessageRequestParams, Denied> {
         let action = Action::SendPrompt { request: &request };
-        if self.needs_review(party, &action)?.is_none() {
+        if self.needs_review(asking, &action)?.is_none() {
             return Ok(request);
         }
         let _turn = self.turn.lock().await;
         // The previous question may have been the same.
-        let Some(user) = self.needs_review(party, &action)? else {
+        let Some(user) = self.needs_review(asking, &action)? else {
             return Ok(request);
         };
-        let review = user.review_prompt(&party.who(), &request).await;
-        match self.reviewed(party, &action, review)? {
+        let review = user.review_prompt(&asking.who(), &request).await;
+        match self.reviewed(asking, &action, review)? {
             Some(edited) => {
                 let action = Action::SendPrompt { request: &edited };
-                self.permit_again(party, action)?;
+                self.permit_again(asking, action)?;
                 Ok(*edited)
             }
             None => Ok(request),
@@ -277,49 +289,49 @@ impl Consent {
     /// The second check of sampling: returns the answer that may be sent to the server.
     pub(crate) async fn review_answer(
         &self,
-        party: Party<'_>,
+        asking: AskingServer<'_>,
         answer: CreateMessageResult,
     ) -> Result<CreateMessageResult, Denied> {
         let action = Action::ReturnAnswer { answer: &answer };
-        if self.needs_review(party, &action)?.is_none() {
+        if self.needs_review(asking, &action)?.is_none() {
             return Ok(answer);
         }
         let _turn = self.turn.lock().await;
-        let Some(user) = self.needs_review(party, &action)? else {
+        let Some(user) = self.needs_review(asking, &action)? else {
             return Ok(answer);
         };
-        let review = user.review_answer(&party.who(), &answer).await;
-        match self.reviewed(party, &action, review)? {
+        let review = user.review_answer(&asking.who(), &answer).await;
+        match self.reviewed(asking, &action, review)? {
             Some(edited) => {
                 let action = Action::ReturnAnswer { answer: &edited };
-                self.permit_again(party, action)?;
+                self.permit_again(asking, action)?;
                 Ok(*edited)
             }
             None => Ok(answer),
         }
     }
 
-    fn decide(&self, party: Party<'_>, action: &Action<'_>) -> Decision {
+    fn decide(&self, asking: AskingServer<'_>, action: &Action<'_>) -> Decision {
         self.policy.decide(&Request {
-            server: &party.origin.id,
-            conversation: party.conversation,
+            server: &asking.origin.id,
+            conversation: asking.conversation,
             action: *action,
         })
     }
 
     /// The decision of the policy and the grants.
-    fn verdict(&self, party: Party<'_>, action: &Action<'_>) -> Result<Verdict, Denied> {
-        match self.decide(party, action) {
+    fn verdict(&self, asking: AskingServer<'_>, action: &Action<'_>) -> Result<Verdict, Denied> {
+        match self.decide(asking, action) {
             Decision::Allow => return Ok(Verdict::Allowed),
             Decision::Deny(reason) => return Err(Denied::ByPolicy(reason)),
             Decision::Ask => {}
         }
         let subject = action.subject();
-        let key = key(party, action, &subject);
-        if self.grants.covers(party.conversation, &key) {
+        let key = key(asking, action, &subject);
+        if self.grants.covers(asking.conversation, &key) {
             return Ok(Verdict::Granted("grant"));
         }
-        let approved = &party.origin.approved_tools;
+        let approved = &asking.origin.approved_tools;
         if action.kind() == ActionKind::Call
             && approved.iter().any(|pattern| matches(pattern, &subject))
         {
@@ -332,54 +344,54 @@ impl Consent {
     /// Returns the user interface if a form or URL may be shown. Showing it is asking, so `Ask` allows it.
     fn may_show(
         &self,
-        party: Party<'_>,
+        asking: AskingServer<'_>,
         action: &Action<'_>,
     ) -> Result<Arc<dyn UserInterface>, Denied> {
-        let shown = match self.verdict(party, action) {
+        let shown = match self.verdict(asking, action) {
             Ok(Verdict::Open(user)) => Ok(user),
             Ok(_) => self.user.clone().ok_or(Denied::NoUserInterface),
             Err(denied) => Err(denied),
         };
-        shown.map_err(|denied| self.denied(party, action, denied))
+        shown.map_err(|denied| self.denied(asking, action, denied))
     }
 
     /// Returns the user interface if the user has to review a message to or from the model; `None`
     /// if the message may be sent without review.
     fn needs_review(
         &self,
-        party: Party<'_>,
+        asking: AskingServer<'_>,
         action: &Action<'_>,
     ) -> Result<Option<Arc<dyn UserInterface>>, Denied> {
-        if let Ok(Verdict::Open(user)) = self.verdict(party, action) {
+        if let Ok(Verdict::Open(user)) = self.verdict(asking, action) {
             return Ok(Some(user));
         }
-        self.decided(party, action).transpose().map(|_| None)
+        self.decided(asking, action).transpose().map(|_| None)
     }
 
     fn reviewed<T>(
         &self,
-        party: Party<'_>,
+        asking: AskingServer<'_>,
         action: &Action<'_>,
         review: Review<T>,
     ) -> Result<Option<Box<T>>, Denied> {
         match review {
             Review::Accept(scope) => {
-                self.remember(party, action, scope);
-                self.allowed(party, action, "user", Some(scope));
+                self.remember(asking, action, scope);
+                self.allowed(asking, action, "user", Some(scope));
                 Ok(None)
             }
             Review::Edited(edited) => {
-                self.answered(party, action, "edited", Vec::new());
+                self.answered(asking, action, "edited", Vec::new());
                 Ok(Some(edited))
             }
-            Review::Decline => Err(self.denied(party, action, Denied::ByUser)),
+            Review::Decline => Err(self.denied(asking, action, Denied::ByUser)),
         }
     }
 
-    fn remember(&self, party: Party<'_>, action: &Action<'_>, scope: Scope) {
+    fn remember(&self, asking: AskingServer<'_>, action: &Action<'_>, scope: Scope) {
         let subject = action.subject();
-        let key = key(party, action, &subject);
-        match (scope, party.conversation) {
+        let key = key(asking, action, &subject);
+        match (scope, asking.conversation) {
             (Scope::Conversation, Some(conversation)) => self.grants.allow_in(conversation, &key),
             (Scope::Always, _) => {
                 if let Err(error) = self.grants.allow_always(&key) {
@@ -394,13 +406,13 @@ impl Consent {
 
     fn allowed(
         &self,
-        party: Party<'_>,
+        asking: AskingServer<'_>,
         action: &Action<'_>,
         by: &'static str,
         scope: Option<Scope>,
     ) -> Permit {
         if self.audit.is_wanted() {
-            let mut record = decision(party, action).ended("allowed");
+            let mut record = decision(asking, action).ended("allowed");
             record.by = Some(by);
             record.scope = scope.map(Scope::as_str);
             self.audit.write(&record);
@@ -409,9 +421,14 @@ impl Consent {
     }
 
     /// Records that an action was denied.
-    pub(crate) fn denied(&self, party: Party<'_>, action: &Action<'_>, denied: Denied) -> Denied {
+    pub(crate) fn denied(
+        &self,
+        asking: AskingServer<'_>,
+        action: &Action<'_>,
+        denied: Denied,
+    ) -> Denied {
         if self.audit.is_wanted() {
-            let mut record = decision(party, action).ended("denied");
+            let mut record = decision(asking, action).ended("denied");
             record.by = Some(denied.by());
             self.audit.write(&record);
         }
@@ -420,13 +437,13 @@ impl Consent {
 
     fn answered(
         &self,
-        party: Party<'_>,
+        asking: AskingServer<'_>,
         action: &Action<'_>,
         outcome: &'static str,
         names: Vec<String>,
     ) {
         if self.audit.is_wanted() {
-            let mut record = decision(party, action).ended(outcome);
+            let mut record = decision(asking, action).ended(outcome);
             record.event = "answer";
             record.by = Some("user");
             record.names = names;
@@ -435,33 +452,33 @@ impl Consent {
     }
 }
 
-fn key<'a>(party: Party<'a>, action: &Action<'a>, subject: &'a str) -> GrantKey<'a> {
+fn key<'a>(asking: AskingServer<'a>, action: &Action<'a>, subject: &'a str) -> GrantKey<'a> {
     let tool: Option<&Tool> = match action {
         Action::Call { tool, .. } => Some(tool),
         _ => None,
     };
     GrantKey {
         tool,
-        server: &party.origin.id,
+        server: &asking.origin.id,
         kind: action.kind(),
         subject,
-        launch: party.origin.fingerprint.as_deref(),
+        launch: asking.origin.fingerprint.as_deref(),
     }
 }
 
-fn decision(party: Party<'_>, action: &Action<'_>) -> AuditRecord {
+fn decision(asking: AskingServer<'_>, action: &Action<'_>) -> AuditRecord {
     let arguments: Option<&RawValue> = match action {
         Action::Call { arguments, .. } => *arguments,
         _ => None,
     };
-    AuditRecord::new("decision", &party.origin.id, action.kind().as_str())
-        .in_conversation(party.conversation)
+    AuditRecord::new("decision", &asking.origin.id, action.kind().as_str())
+        .in_conversation(asking.conversation)
         .about(without_secrets(&action.subject()))
         .naming(arguments)
 }
 
-fn scopes(party: Party<'_>) -> Vec<Scope> {
-    match party.conversation {
+fn scopes(asking: AskingServer<'_>) -> Vec<Scope> {
+    match asking.conversation {
         Some(_) => vec![Scope::Once, Scope::Conversation, Scope::Always],
         None => vec![Scope::Once, Scope::Always],
     }

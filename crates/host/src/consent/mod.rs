@@ -13,7 +13,7 @@ mod user;
 pub use action::{Action, ActionKind, Request};
 pub use audit::{Audit, AuditRecord};
 pub use engine::Denied;
-pub(crate) use engine::{Consent, Party, Permit};
+pub(crate) use engine::{AskingServer, Consent, Permit};
 pub use grant::Grant;
 pub use grant_file::GrantFileError;
 pub(crate) use grants::Grants;

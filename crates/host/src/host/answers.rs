@@ -15,7 +15,7 @@ use turnbuckle_protocol::{
 
 use super::shared::Shared;
 use crate::{
-    consent::{Action, Denied, FormAnswer, Party, VisitAnswer},
+    consent::{Action, AskingServer, Denied, FormAnswer, VisitAnswer},
     context,
     fleet::{Attribution, Origin, Upstream},
     id::{ConversationId, ServerId},
@@ -81,8 +81,8 @@ impl Asked {
         }
     }
 
-    fn party(&self, conversation: Option<ConversationId>) -> Party<'_> {
-        Party {
+    fn asking(&self, conversation: Option<ConversationId>) -> AskingServer<'_> {
+        AskingServer {
             origin: &self.origin,
             conversation,
         }
@@ -106,7 +106,9 @@ impl Asked {
 
     fn refused(&self, action: &Action<'_>, denied: Denied) -> Refusal {
         tracing::debug!(server = %self.origin.id, %denied, "refused a question");
-        self.shared.consent.denied(self.party(None), action, denied);
+        self.shared
+            .consent
+            .denied(self.asking(None), action, denied);
         Refusal::Declined
     }
 
@@ -121,7 +123,7 @@ impl Asked {
             return Err(self.refused(&action, Denied::TooManyQuestions));
         };
         let consent = &self.shared.consent;
-        match consent.form(self.party(conversation), form).await {
+        match consent.form(self.asking(conversation), form).await {
             Ok(FormAnswer::Accept(values)) => Ok(ElicitResult::accept(values)),
             Ok(FormAnswer::Decline) | Err(_) => Ok(ElicitResult::decline()),
             Ok(FormAnswer::Cancel) => Ok(ElicitResult::cancel()),
@@ -136,12 +138,12 @@ impl Asked {
             return Err(self.refused(&action, Denied::TooManyQuestions));
         };
         let consent = &self.shared.consent;
-        match consent.visit(self.party(conversation), visit).await {
+        match consent.visit(self.asking(conversation), visit).await {
             Ok(VisitAnswer::Accept) => {
                 if ask.is_needed_first() {
                     tokio::select! {
                         () = ask.done() => {}
-                        () = consent.visit_done(self.party(conversation), visit) => ask.finish(),
+                        () = consent.visit_done(self.asking(conversation), visit) => ask.finish(),
                     }
                 }
                 Ok(ElicitResult::accept_visit())
@@ -164,14 +166,14 @@ impl Asked {
         let Some(_open) = self.origin.open_question() else {
             return Err(self.refused(&action, Denied::TooManyQuestions));
         };
-        let party = self.party(conversation);
+        let asking = self.asking(conversation);
         let consent = &self.shared.consent;
         if let Err(error) = model.admit(&self.origin.id, &request) {
-            consent.denied(party, &action, Denied::ByPolicy(error.to_string()));
+            consent.denied(asking, &action, Denied::ByPolicy(error.to_string()));
             return Err(refusal(error));
         }
-        self.add_context(party, &mut request).await;
-        let reviewed = consent.review_prompt(party, request).await;
+        self.add_context(asking, &mut request).await;
+        let reviewed = consent.review_prompt(asking, request).await;
         let params = reviewed.map_err(|_| Refusal::Declined)?;
         let request = SamplingRequest {
             server: self.origin.id.clone(),
@@ -179,15 +181,19 @@ impl Asked {
             params,
         };
         let answer = model.sample(request).await.map_err(refusal)?;
-        let reviewed = consent.review_answer(party, answer).await;
+        let reviewed = consent.review_answer(asking, answer).await;
         reviewed.map_err(|_| Refusal::Declined)
     }
 
     /// Adds the resources of the conversation that the server asks for and may have. The server
     /// sees them only as far as the model's answer reveals them, and that answer is checked too.
-    async fn add_context(&self, party: Party<'_>, request: &mut CreateMessageRequestParams) {
+    async fn add_context(
+        &self,
+        asking: AskingServer<'_>,
+        request: &mut CreateMessageRequestParams,
+    ) {
         let wanted = request.include_context.take();
-        let Some(conversation) = party.conversation else {
+        let Some(conversation) = asking.conversation else {
             return;
         };
         let all = self.shared.contexts.of(conversation);
@@ -207,7 +213,7 @@ impl Asked {
         servers.sort();
         servers.dedup();
         let action = Action::ShareContext { servers: &servers };
-        if self.shared.consent.permit(party, action).await.is_err() {
+        if self.shared.consent.permit(asking, action).await.is_err() {
             return;
         }
         let texts = chosen.iter().map(|attachment| {

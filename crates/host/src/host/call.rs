@@ -14,7 +14,7 @@ use turnbuckle_protocol::{
 use super::{Host, handle::denial};
 use crate::{
     catalog::CatalogTool,
-    consent::{Action, ActionKind, Audit, AuditRecord, Party, Permit},
+    consent::{Action, ActionKind, AskingServer, Audit, AuditRecord, Permit},
     error::HostError,
     id::{ConversationId, ServerId},
 };
@@ -171,7 +171,7 @@ impl<'a> HostCall<'a> {
         })?;
         check_meta(&self.meta)?;
         let upstream = self.host.upstream(tool.server())?;
-        let party = Party {
+        let asking = AskingServer {
             origin: &upstream.origin,
             conversation: self.conversation,
         };
@@ -180,7 +180,7 @@ impl<'a> HostCall<'a> {
             arguments: arguments.as_deref(),
         };
         let consent = &inner.shared.consent;
-        let permitted = consent.permit(party, action).await;
+        let permitted = consent.permit(asking, action).await;
         let permit = permitted
             .map_err(|denied| denial(tool.server(), ActionKind::Call, &tool.tool().name, denied))?;
         if let Permit::Edited(edited) = permit {

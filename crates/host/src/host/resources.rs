@@ -9,7 +9,7 @@ use turnbuckle_protocol::{
 
 use super::{Host, call::unknown, handle::denial};
 use crate::{
-    consent::{Action, ActionKind, Party},
+    consent::{Action, ActionKind, AskingServer},
     error::HostError,
     fleet::Upstream,
     id::{ConversationId, ServerId},
@@ -161,12 +161,12 @@ impl Host {
         uri: &str,
     ) -> Result<ReadResourceResult, HostError> {
         let upstream = self.upstream(server)?;
-        let party = Party {
+        let asking = AskingServer {
             origin: &upstream.origin,
             conversation,
         };
         let consent = &self.inner.shared.consent;
-        let permitted = consent.permit(party, Action::Read { uri }).await;
+        let permitted = consent.permit(asking, Action::Read { uri }).await;
         permitted
             .map_err(|denied| denial(server, ActionKind::Read, &without_secrets(uri), denied))?;
         let connection = self.connected(&upstream).await?;
@@ -182,12 +182,12 @@ impl Host {
         arguments: &BTreeMap<String, String>,
     ) -> Result<GetPromptResult, HostError> {
         let (upstream, prompt) = self.prompt(name)?;
-        let party = Party {
+        let asking = AskingServer {
             origin: &upstream.origin,
             conversation,
         };
         let action = Action::GetPrompt { prompt: &prompt };
-        let permitted = self.inner.shared.consent.permit(party, action).await;
+        let permitted = self.inner.shared.consent.permit(asking, action).await;
         permitted
             .map_err(|denied| denial(upstream.id(), ActionKind::GetPrompt, &prompt, denied))?;
         let connection = self.connected(&upstream).await?;

@@ -14,7 +14,7 @@ use super::answers;
 #[cfg(feature = "http")]
 use crate::fleet::ReachHook;
 use crate::{
-    consent::{Action, AuditRecord, Consent, Denied, Party},
+    consent::{Action, AskingServer, AuditRecord, Consent, Denied},
     context::Contexts,
     fleet::{
         AllowedRoot, Customise, FailureKind, FleetHooks, InheritedVariables, ServerFailure,
@@ -58,7 +58,7 @@ impl Shared {
 
     /// Shares roots with a server, as far as the policy and the user allow them. Returns the denials.
     pub(super) async fn share_roots(&self, server: &Upstream, wanted: &[Root]) -> Vec<Denied> {
-        let party = Party {
+        let asking = AskingServer {
             origin: &server.origin,
             conversation: None,
         };
@@ -68,14 +68,14 @@ impl Shared {
             let action = Action::ShareRoot { root };
             let was_allowed_once = known.iter().any(|it| it.root == *root && !it.is_granted);
             let permitted = if was_allowed_once {
-                self.consent.permit_again(party, action)
+                self.consent.permit_again(asking, action)
             } else {
-                self.consent.permit(party, action).await.map(drop)
+                self.consent.permit(asking, action).await.map(drop)
             };
             match permitted {
                 Ok(()) => server.allow_root(AllowedRoot {
                     root: root.clone(),
-                    is_granted: self.consent.is_granted(party, &action),
+                    is_granted: self.consent.is_granted(asking, &action),
                 }),
                 Err(denied) => {
                     server.disallow_root(&root.uri);
@@ -90,14 +90,14 @@ impl Shared {
     /// Shows a server its allowed roots, without those whose grant was revoked or whose folder does
     /// not exist.
     pub(super) fn show_roots(&self, server: &Upstream) {
-        let party = Party {
+        let asking = AskingServer {
             origin: &server.origin,
             conversation: None,
         };
         let mut present = Vec::new();
         for AllowedRoot { root, is_granted } in server.allowed_roots() {
             let action = Action::ShareRoot { root: &root };
-            if is_granted && !self.consent.is_granted(party, &action) {
+            if is_granted && !self.consent.is_granted(asking, &action) {
                 server.disallow_root(&root.uri);
             } else if roots::is_present(&root) {
                 present.push(root);
@@ -114,7 +114,7 @@ impl Hooks {
     async fn prepare(&self, server: &Arc<Upstream>) -> Result<(Client, Target), ServerFailure> {
         let shared = &self.0;
         let launch = server.spec.to_redacted_string();
-        let party = Party {
+        let asking = AskingServer {
             origin: &server.origin,
             conversation: None,
         };
@@ -122,13 +122,13 @@ impl Hooks {
         let target = server.spec.target(&self.customise(server))?;
         let start = Action::Start { launch: &launch };
         let permitted = if server.is_start_allowed() {
-            shared.consent.permit_again(party, start)
+            shared.consent.permit_again(asking, start)
         } else {
-            shared.consent.permit(party, start).await.map(drop)
+            shared.consent.permit(asking, start).await.map(drop)
         };
         permitted
             .map_err(|denied| ServerFailure::new(FailureKind::NotAllowed, denied.to_string()))?;
-        if !shared.consent.is_granted(party, &start) {
+        if !shared.consent.is_granted(asking, &start) {
             // A start that was allowed once is allowed for restarts too. A grant is checked each time.
             server.allow_start();
         }

@@ -10,7 +10,7 @@ use crate::equal::same;
 use crate::kind::{self, Kinds};
 use crate::node::{ArrayRules, InPlace, Node, NodeId, ObjectRules};
 
-pub(super) struct Mender<'s> {
+pub(super) struct Corrector<'s> {
     run: Run<'s>,
     made: Vec<Coercion>,
 }
@@ -24,7 +24,7 @@ enum Mode {
     Settle,
 }
 
-impl<'s> Mender<'s> {
+impl<'s> Corrector<'s> {
     pub(super) fn new(run: Run<'s>) -> Self {
         Self {
             run,

@@ -3,7 +3,7 @@
 //! [`Schema::coerce`](crate::Schema::coerce) corrects these if the schema leaves no doubt, and
 //! never changes a value that the schema already accepts, except that `5.0` becomes `5`.
 
-mod mender;
+mod corrector;
 mod scalar;
 
 use std::fmt;
@@ -108,8 +108,8 @@ impl Schema {
     /// # Ok::<(), turnbuckle_schema::SchemaError>(())
     /// ```
     pub fn coerce(&self, value: &mut Value) -> Coercions {
-        let mut mender = mender::Mender::new(self.run());
-        mender.mend(NodeId::ROOT, value, &Place::ROOT);
-        Coercions(mender.into_made())
+        let mut corrector = corrector::Corrector::new(self.run());
+        corrector.mend(NodeId::ROOT, value, &Place::ROOT);
+        Coercions(corrector.into_made())
     }
 }

@@ -18,5 +18,5 @@ pub(crate) use calls::CallFailed;
 pub(crate) use handshake::{Handshake, HandshakeRest, OpenedId};
 pub(crate) use letter::{Message, Outcome, Pulled};
 pub(crate) use place::Place;
-pub(crate) use replicas::{Replicas, Station, StreamLife};
+pub(crate) use replicas::{MessageHandler, Replicas, StreamLife};
 pub(crate) use stream_log::StreamLog;

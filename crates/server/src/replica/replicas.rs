@@ -67,9 +67,9 @@ pub(crate) enum StreamLife {
 }
 
 /// Handles messages of other replicas. Each HTTP service has its own sessions, so each is a
-/// station.
-pub(crate) trait Station: Send + Sync {
-    /// Handles a message. Returns `None` if the message does not concern this station.
+/// handler.
+pub(crate) trait MessageHandler: Send + Sync {
+    /// Handles a message. Returns `None` if the message does not concern this handler.
     fn take(self: Arc<Self>, message: &Message) -> Option<BoxFuture<'static, Outcome>>;
 }
 
@@ -84,8 +84,8 @@ pub(crate) struct Replicas {
     pub(super) calls: Calls,
     keys: Keys,
     seen: Mutex<Seen>,
-    stations: Mutex<Vec<Weak<dyn Station>>>,
-    own_stations: Mutex<Vec<Arc<dyn Station>>>,
+    handlers: Mutex<Vec<Weak<dyn MessageHandler>>>,
+    own_handlers: Mutex<Vec<Arc<dyn MessageHandler>>>,
     next_place: AtomicU64,
     pub(super) at_work: Arc<Semaphore>,
     /// Limits how many long messages of other replicas are read at the same time.
@@ -120,8 +120,8 @@ impl Replicas {
             calls: Calls::default(),
             keys,
             seen: Mutex::default(),
-            stations: Mutex::default(),
-            own_stations: Mutex::default(),
+            handlers: Mutex::default(),
+            own_handlers: Mutex::default(),
             next_place: AtomicU64::new(0),
             at_work: Arc::new(Semaphore::new(MAX_AT_WORK)),
             readers: Arc::new(Semaphore::new(1)),
@@ -168,17 +168,17 @@ impl Replicas {
         self.joined.lock().is_none()
     }
 
-    /// Adds a station that handles messages.
-    pub(crate) fn add(&self, station: Weak<dyn Station>) {
-        let mut stations = self.stations.lock();
-        stations.retain(|station| station.strong_count() > 0);
-        stations.push(station);
+    /// Adds a handler that handles messages.
+    pub(crate) fn add(&self, handler: Weak<dyn MessageHandler>) {
+        let mut handlers = self.handlers.lock();
+        handlers.retain(|handler| handler.strong_count() > 0);
+        handlers.push(handler);
     }
 
-    /// Adds a station that lives as long as this.
-    pub(crate) fn add_own(&self, station: Arc<dyn Station>) {
-        self.add(Arc::downgrade(&station));
-        self.own_stations.lock().push(station);
+    /// Adds a handler that lives as long as this.
+    pub(crate) fn add_own(&self, handler: Arc<dyn MessageHandler>) {
+        self.add(Arc::downgrade(&handler));
+        self.own_handlers.lock().push(handler);
     }
 
     /// Runs a future in a task of its own.
@@ -377,20 +377,20 @@ impl Replicas {
         });
     }
 
-    /// Passes a message to the station that it concerns.
+    /// Passes a message to the handler that it concerns.
     pub(super) fn handle(&self, message: &Message) -> BoxFuture<'static, Outcome> {
         if let Message::Unknown = message {
             return Box::pin(std::future::ready(Outcome::Unknown));
         }
-        let stations: Vec<_> = self
-            .stations
+        let handlers: Vec<_> = self
+            .handlers
             .lock()
             .iter()
             .filter_map(Weak::upgrade)
             .collect();
-        let taken = stations
+        let taken = handlers
             .into_iter()
-            .find_map(|station| station.take(message));
+            .find_map(|handler| handler.take(message));
         taken.unwrap_or_else(|| Box::pin(std::future::ready(Outcome::NotHere)))
     }
 }

@@ -23,7 +23,7 @@ use crate::{
         task::{Restarts, TaskStore},
     },
     handler::ask::AskContext,
-    replica::{Message, Outcome, Replicas, Station, StreamLife},
+    replica::{Message, MessageHandler, Outcome, Replicas, StreamLife},
 };
 
 /// The interval at which the server checks whether other replicas have ended.
@@ -129,16 +129,16 @@ pub(super) fn watch_over_tasks(shared: &Arc<Shared>) {
         return;
     };
     restarts.start_with(Box::new(StartAgain(Arc::downgrade(shared))));
-    let station = Arc::new(TaskStation(Arc::downgrade(shared)));
-    replicas.add_own(station);
+    let handler = Arc::new(TaskMessages(Arc::downgrade(shared)));
+    replicas.add_own(handler);
     // This task ends with the server.
     tokio::spawn(look_for_lost(Arc::downgrade(shared)));
 }
 
 /// Receives the messages of other replicas that have left their tasks to this one.
-struct TaskStation(Weak<Shared>);
+struct TaskMessages(Weak<Shared>);
 
-impl Station for TaskStation {
+impl MessageHandler for TaskMessages {
     fn take(self: Arc<Self>, message: &Message) -> Option<BoxFuture<'static, Outcome>> {
         let Message::TasksLeft { node } = message else {
             return None;

@@ -43,7 +43,7 @@ pub(super) enum Heard<'a> {
 pub(super) struct News(Vec<JoinHandle<()>>);
 
 /// The listener, and which of the connections are open.
-pub(super) struct Ear {
+pub(super) struct NewsListener {
     hear: Box<dyn Fn(Heard<'_>) + Send + Sync>,
     open: Mutex<Vec<bool>>,
 }
@@ -61,13 +61,13 @@ impl News {
         } else {
             vec![channels]
         };
-        let ear = Arc::new(Ear {
+        let listener = Arc::new(NewsListener {
             hear: Box::new(hear),
             open: Mutex::new(vec![false; groups.len()]),
         });
         let listening = groups.into_iter().enumerate().map(|(place, channels)| {
-            let (commands, ear) = (redis.commands.clone(), Arc::clone(&ear));
-            tokio::spawn(keep_listening(commands, channels, ear, place))
+            let (commands, listener) = (redis.commands.clone(), Arc::clone(&listener));
+            tokio::spawn(keep_listening(commands, channels, listener, place))
         });
         Self(listening.collect())
     }
@@ -81,7 +81,7 @@ impl Drop for News {
     }
 }
 
-impl Ear {
+impl NewsListener {
     pub(super) fn hear(&self, message: &[u8]) {
         (self.hear)(Heard::Message(message));
     }
@@ -98,7 +98,12 @@ impl Ear {
     }
 }
 
-async fn keep_listening(commands: Commands, channels: Vec<String>, ear: Arc<Ear>, place: usize) {
+async fn keep_listening(
+    commands: Commands,
+    channels: Vec<String>,
+    listener: Arc<NewsListener>,
+    place: usize,
+) {
     let longest = match &commands {
         Commands::One { .. } => LONGEST_PAUSE,
         Commands::Sentinel(_) | Commands::Cluster(_) => LONGEST_PAUSE_OF_MANY,
@@ -107,19 +112,19 @@ async fn keep_listening(commands: Commands, channels: Vec<String>, ear: Arc<Ear>
     loop {
         let heard = match &commands {
             Commands::One { client, .. } => {
-                hear_all(client, &channels, &ear, place, pending()).await
+                hear_all(client, &channels, &listener, place, pending()).await
             }
             Commands::Sentinel(sentinel) => {
                 let master = sentinel.master();
                 let moved = async { drop(sentinel.master_after(&master.address).await) };
                 let client = master.process.client();
-                hear_all(client, &channels, &ear, place, moved).await
+                hear_all(client, &channels, &listener, place, moved).await
             }
             Commands::Cluster(cluster) => {
-                shard_news::hear(cluster, &channels[0], &ear, place).await
+                shard_news::hear(cluster, &channels[0], &listener, place).await
             }
         };
-        ear.open.lock()[place] = false;
+        listener.open.lock()[place] = false;
         if heard.is_ok() {
             pause = FIRST_PAUSE;
         }
@@ -133,7 +138,7 @@ async fn keep_listening(commands: Commands, channels: Vec<String>, ear: Arc<Ear>
 async fn hear_all(
     client: &Client,
     channels: &[String],
-    ear: &Ear,
+    listener: &NewsListener,
     place: usize,
     moved: impl Future<Output = ()>,
 ) -> Result<(), RedisError> {
@@ -156,10 +161,10 @@ async fn hear_all(
         return Ok(());
     };
     let (mut sink, mut messages) = opened?;
-    ear.opened(place);
+    listener.opened(place);
     loop {
         match timeout(SILENCE, next(&mut messages, moved.as_mut())).await {
-            Ok(Some(message)) => ear.hear(message.get_payload_bytes()),
+            Ok(Some(message)) => listener.hear(message.get_payload_bytes()),
             Ok(None) => return Ok(()),
             Err(_) => {
                 let answered = timeout(COMMAND_TIMEOUT, sink.ping::<::redis::Value>()).await;

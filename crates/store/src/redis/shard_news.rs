@@ -12,7 +12,7 @@ use tokio::{
 
 use super::{
     cluster::Cluster,
-    news::{COMMAND_TIMEOUT, Ear, SILENCE, late},
+    news::{COMMAND_TIMEOUT, NewsListener, SILENCE, late},
     process::CONNECT_WITHIN,
     slot::slot_of,
 };
@@ -29,18 +29,18 @@ const MAP_AGE: Duration = Duration::from_secs(2);
 pub(super) async fn hear(
     cluster: &Cluster,
     channel: &str,
-    ear: &Arc<Ear>,
+    listener: &Arc<NewsListener>,
     place: usize,
 ) -> Result<(), RedisError> {
     let slot = slot_of(channel.as_bytes());
     let owner = cluster.owner(slot).await?;
     let ended = Arc::new(Notify::new());
-    let listener = cluster.listener(&owner)?;
+    let client = cluster.listener(&owner)?;
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(CONNECT_WITHIN))
         .set_response_timeout(Some(COMMAND_TIMEOUT))
-        .set_push_sender(pushed(Arc::clone(ear), Arc::clone(&ended)));
-    let opened = listener.get_multiplexed_async_connection_with_config(&config);
+        .set_push_sender(pushed(Arc::clone(listener), Arc::clone(&ended)));
+    let opened = client.get_multiplexed_async_connection_with_config(&config);
     let mut connection = match opened.await {
         Ok(connection) => connection,
         Err(error) => {
@@ -54,7 +54,7 @@ pub(super) async fn hear(
         cluster.heed(&error);
         return Err(error);
     }
-    ear.opened(place);
+    listener.opened(place);
     let mut asked = Instant::now();
     while timeout(LOOK, ended.notified()).await.is_err() {
         cluster.look_after(MAP_AGE).await;
@@ -79,12 +79,12 @@ async fn ping(connection: &mut MultiplexedConnection) -> Result<Value, RedisErro
 
 /// The callback for the messages of a connection.
 fn pushed(
-    ear: Arc<Ear>,
+    listener: Arc<NewsListener>,
     ended: Arc<Notify>,
 ) -> impl Fn(PushInfo) -> Result<(), std::convert::Infallible> + Send + Sync + 'static {
     move |push| {
         match (push.kind, push.data.last()) {
-            (PushKind::SMessage, Some(Value::BulkString(message))) => ear.hear(message),
+            (PushKind::SMessage, Some(Value::BulkString(message))) => listener.hear(message),
             // The slot has moved to another node, or the connection broke.
             (PushKind::SUnsubscribe | PushKind::Disconnection, _) => ended.notify_one(),
             _ => {}

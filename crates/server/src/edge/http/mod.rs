@@ -44,6 +44,7 @@ mod read;
 mod remote_stream;
 mod reopen;
 mod replay;
+mod replica_messages;
 mod reply;
 mod route;
 mod routed;
@@ -59,7 +60,6 @@ mod sessions;
 mod settings;
 mod site;
 mod sse_session;
-mod station;
 mod turn;
 
 pub use bearer::{Bearer, IntoTokenResult};

@@ -22,13 +22,13 @@ use super::{
 };
 use crate::{
     client::roots,
-    replica::{Message, Outcome, Pulled, Station},
+    replica::{Message, MessageHandler, Outcome, Pulled},
 };
 
 /// The longest time that another replica waits for the next event. Then it asks again.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 
-impl Station for Site {
+impl MessageHandler for Site {
     fn take(self: Arc<Self>, message: &Message) -> Option<BoxFuture<'static, Outcome>> {
         let done = || -> BoxFuture<'static, Outcome> { Box::pin(ready(Outcome::Done)) };
         match message {

@@ -80,8 +80,8 @@ impl Site {
             local: Caller::local().with(Anybody),
         });
         if let Some(replicas) = &site.shared.replicas {
-            let station: Weak<Self> = Arc::downgrade(&site);
-            replicas.add(station);
+            let handler: Weak<Self> = Arc::downgrade(&site);
+            replicas.add(handler);
             replicas.spawn(say_again(Arc::downgrade(&site)));
         }
         site

@@ -10,7 +10,7 @@ use turnbuckle_store::{
 };
 
 use super::*;
-use crate::replica::{Station, StreamLife};
+use crate::replica::{MessageHandler, StreamLife};
 
 /// Which messages a bus delivers.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -85,7 +85,7 @@ struct Slow {
     taken: AtomicUsize,
 }
 
-impl Station for Slow {
+impl MessageHandler for Slow {
     fn take(self: Arc<Self>, message: &Message) -> Option<BoxFuture<'static, Outcome>> {
         if !matches!(message, Message::Ended { .. }) {
             return None;
@@ -113,7 +113,7 @@ fn replica(bus: &Arc<CountingBus>, number: u64, takes: Duration) -> (Arc<Replica
         takes,
         taken: AtomicUsize::new(0),
     });
-    replicas.add_own(Arc::clone(&slow) as Arc<dyn Station>);
+    replicas.add_own(Arc::clone(&slow) as Arc<dyn MessageHandler>);
     (replicas, slow)
 }
 
