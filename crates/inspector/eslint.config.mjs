@@ -1,4 +1,4 @@
-// The rules for all JavaScript of the repository: eslint --config crates/inspector/eslint.config.mjs
+// The rules for all JavaScript in the repository: eslint --config crates/inspector/eslint.config.mjs
 
 import js from "@eslint/js";
 import globals from "globals";
@@ -14,7 +14,7 @@ export default [
       curly: ["error", "multi-line"],
       "default-case-last": "error",
       eqeqeq: "error",
-      // What a formatter cannot break: comments and strings.
+      // For comments and strings, which the formatter does not break.
       "max-len": ["error", { code: 120 }],
       "no-else-return": "error",
       "no-implicit-coercion": "error",
@@ -36,7 +36,7 @@ export default [
   },
   { files: ["crates/inspector/page/**"], languageOptions: { globals: globals.browser } },
   { files: ["**/*.mjs"], languageOptions: { globals: globals.node } },
-  // What these hand to a browser runs there.
+  // Functions that these files pass to the browser run there.
   {
     files: ["crates/inspector/page-tests/**", "interop/browser/**"],
     languageOptions: { globals: { ...globals.browser, ...globals.node } },

@@ -1,4 +1,4 @@
-// What a call came to: tables that leave nothing out, data that is shown once, and calls saved as tests.
+// The result of a call: complete tables, no duplicate data, and calls saved as tests.
 
 import { readFile } from "node:fs/promises";
 
@@ -10,7 +10,7 @@ const tool = (name) => ({ name, inputSchema: { type: "object", properties: {} } 
 const text = (words) => ({ type: "text", text: words });
 const objects = (count, more = []) => [...Array.from({ length: count }, (_, at) => ({ a: `row ${at}` })), ...more];
 
-/** Calls a tool that answers so, on a page of its own. */
+/** Calls a tool that returns `result`, on a new page. */
 function answering(result, act, options = {}) {
   RESULTS.answers = () => ({ result });
   return on({ hash: "#/lab/tools/answers", more: [tool("answers")], ...options }, async (page, fake) => {
@@ -20,7 +20,7 @@ function answering(result, act, options = {}) {
   });
 }
 
-await claim("a table has a column for what only a late row has, and finds it", () =>
+await claim("a member that only a late row has gets a column, and the search finds it", () =>
   answering(
     { content: [], structuredContent: { rows: objects(250, [{ a: "last", secret: "hidden" }]) } },
     async (page) => {
@@ -32,7 +32,7 @@ await claim("a table has a column for what only a late row has, and finds it", (
   ),
 );
 
-await claim("a list with something in it that is no object is a tree, and loses nothing", () =>
+await claim("a list with an item that is not an object is shown as a tree, with all items", () =>
   answering({ content: [], structuredContent: { rows: objects(250, [null, 3]) } }, async (page) => {
     await page.locator("tb-run .tree").first().waitFor();
     if (await page.getByRole("table").count()) throw new Error("a table");
@@ -57,7 +57,7 @@ for (const [words, structured, content] of [
     answering({ content, structuredContent: structured }, async (page) => {
       await page.locator(".answer").getByText(content[0].text, { exact: true }).waitFor();
       if (await page.locator(".answer .tree").count()) throw new Error("it is shown as a tree, too");
-      // The structure is a click away.
+      // The structured content is in another tab.
       await page.getByRole("tab", { name: "Structured" }).click();
       await page.locator("tb-run .tree").first().waitFor();
     }),
@@ -75,7 +75,7 @@ await claim("a list whose items are also texts is shown once, as a table", () =>
   );
 });
 
-await claim("a text that says something else than the structure is shown beside it", () =>
+await claim("a text that differs from the structured content is shown beside it", () =>
   answering({ content: [text("Saved.")], structuredContent: { path: "/a.txt" } }, async (page) => {
     await page.locator(".answer").getByText("Saved.").waitFor();
     await page.locator(".answer").getByText('"/a.txt"', { exact: true }).waitFor();
@@ -112,11 +112,11 @@ await claim("a saved test names its server as the config file does", () => {
   );
 });
 
-await claim("a call that was cancelled was not answered by a report of its progress", () =>
+await claim("progress after a cancellation is not shown as an answer", () =>
   on({ hash: "#/lab/tools/slow" }, async (page, fake) => {
     await run(page);
     await page.getByText("4 of 8").first().waitFor();
-    // The server reports its progress once more, and does not answer.
+    // The server reports progress once more and does not answer.
     fake.cancel = (n) => {
       fake.wire(n, "out", "notification", "notifications/cancelled", null, null);
       fake.wire(n, "in", "notification", "notifications/progress", null, null);
@@ -128,7 +128,7 @@ await claim("a call that was cancelled was not answered by a report of its progr
   }),
 );
 
-await claim("that a legacy server does not know server/discover is no error among the messages", () =>
+await claim("a legacy server's error for server/discover is not shown as an error", () =>
   on({ hash: "#/~messages" }, async (page, fake) => {
     const row = (seq, more) => ({
       ...{ seq, server: "s1", exchange: null, time: Date.now(), object: null, status: null, ms: null, round: 1 },

@@ -1,4 +1,4 @@
-// A stdio server with an app, and tools that an app may or may not call: node app-server.mjs
+// A stdio server with an app, and with tools that apps may or may not call: node app-server.mjs
 
 import { createInterface } from "node:readline";
 

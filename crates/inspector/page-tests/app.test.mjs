@@ -1,4 +1,4 @@
-// Pages of tools in their sandbox: node app.test.mjs TURNBUCKLE EXAMPLES
+// MCP Apps in their sandbox: node app.test.mjs TURNBUCKLE EXAMPLES
 
 import { resolve } from "node:path";
 
@@ -12,12 +12,12 @@ import { inspect, look } from "./inspector.mjs";
 const program = resolve(process.argv[3], "app");
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 const inspector = await inspect(["--", program]);
-// Cities that differ: while a call runs, the page still shows the app of the call before.
+// Two cities, because during a call the page still shows the app of the previous call.
 for (const [width, city] of [
   [1280, "Oslo"],
   [360, "Rome"],
 ]) {
-  await claim(`an app shows the result of its call, and is shut off from the page, at ${width} px`, async (assert) => {
+  await claim(`an app shows the result of its call and cannot reach the page at ${width} px`, async (assert) => {
     const page = await look(browser, inspector, {
       width,
       hash: `#/app/tools/sky?look=app&args=${encodeURIComponent(JSON.stringify({ city }))}`,
@@ -50,7 +50,7 @@ for (const [width, city] of [
       return found;
     }, `${inspector.url}api/state`);
     assert.deepEqual(tried, { origin: "null", parent: "SecurityError", storage: "SecurityError", api: "TypeError" });
-    // It may call its server's tools, through the page.
+    // The app may call its server's tools through the page.
     const again = await frame.evaluate(
       (where) =>
         new Promise((answered) => {
@@ -103,7 +103,7 @@ await claim("an app calls only tools that are for apps, and destructive ones aft
       name,
     );
   const ask = (name) => page.getByRole("group", { name: `The app asks to call ${name}` });
-  // A tool that says nothing about itself may be destructive: a person agrees once for this app.
+  // A tool without annotations may be destructive: the user confirms once for this app.
   const plain = call("plain");
   await ask("plain").getByText("may be destructive, because it does not say otherwise").waitFor();
   await ask("plain").getByRole("button", { name: "Allow in this app" }).click();

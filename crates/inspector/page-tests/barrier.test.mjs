@@ -1,5 +1,5 @@
-// Accessibility: axe-core finds nothing, in every place, from a telephone to a wide screen (640 px are half of
-// 1280: zoomed to 200 %) and in both themes.
+// Accessibility: axe-core finds no violation at any place, from phone to wide screen and in both themes. 640 px is a
+// screen of 1280 px at a zoom of 200 %.
 
 import { createRequire } from "node:module";
 import { readFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { FakeGateway } from "./fake-gateway.mjs";
 import { shelf } from "./fake-offer.mjs";
 import { browser, on, run } from "./stage.mjs";
 
-// An instrument, and not a script of the page: the page's policy allows none but its own.
+// Evaluated by the browser's debugger, because the page's policy allows no other scripts.
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 async function violations(page) {
@@ -52,7 +52,7 @@ const PLACES = [
   "#/lab/tools/tricky?view=schema",
   "#/lab/tools/rows!",
 ];
-/** What is looked at in both themes, and what at least once. @type {[number, string][]} */
+/** The widths and themes of the checks. @type {[number, string][]} */
 const LOOKS = [
   [390, "light"],
   [390, "dark"],
@@ -66,7 +66,7 @@ const LOOKS = [
   [640, "light"],
 ];
 for (const [width, theme] of LOOKS) {
-  await claim(`no place has a barrier at ${width} px, ${theme}`, async (assert) => {
+  await claim(`no place has an accessibility violation at ${width} px, ${theme}`, async (assert) => {
     const found = [];
     const look = async (page, place) => {
       await page.waitForTimeout(100);
@@ -75,7 +75,7 @@ for (const [width, theme] of LOOKS) {
       if (wide > width) found.push(`${place} is ${wide} px wide`);
     };
     const options = { rows: 40, servers: shelf(), gateway: new FakeGateway(), width, theme };
-    // Places without a call share one page: opening one takes longer than looking at it.
+    // Places without a call share a page, because opening one takes longer than the check.
     await on({ ...options, hash: "#/" }, async (page) => {
       await page.evaluate(AXE);
       for (const place of PLACES.filter((one) => !one.endsWith("!"))) {
@@ -97,7 +97,7 @@ for (const [width, theme] of LOOKS) {
   });
 }
 
-/** What is drawn at a place, last of all. */
+/** The element that is drawn last at a place. */
 function shownAt(place) {
   if (place.startsWith("#/~gateway/messages/")) return "tb-gateway-messages .hop";
   if (place.startsWith("#/~gateway/messages")) return "tb-gateway-messages .hoprow";

@@ -31,7 +31,7 @@ const TARGETS = {
 const args = (value) => `args=${encodeURIComponent(JSON.stringify(value))}`;
 const status = (page, word) => page.locator(`tb-run .pill.${word}`).first().waitFor();
 
-/** What is claimed of a page at a place, with an inspector that is there already. */
+/** Runs `act` on a page of a running inspector. */
 function on(inspector, width, path, act, options) {
   return async (assert) => {
     const page = await look(browser, inspector, {
@@ -98,7 +98,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
       }),
     );
     await claim(
-      `a form is asked and answered: ${here}`,
+      `a form elicitation is shown and answered: ${here}`,
       on(inspector, width, "tools/greet", async (page) => {
         await call(page);
         await page.locator("tb-ask").waitFor();
@@ -112,7 +112,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
     );
     if (isModern || what.includes("11-25")) {
       await claim(
-        `an address is asked for, shown large, and not opened: ${here}`,
+        `a URL elicitation shows the URL and does not open it: ${here}`,
         on(inspector, width, "tools/visit", async (page, assert) => {
           await call(page);
           await page.locator(".host", { hasText: "example.com" }).waitFor();
@@ -123,7 +123,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
       );
     }
     await claim(
-      `a model's reply is asked for and given by hand: ${here}`,
+      `a sampling request is shown and answered by hand: ${here}`,
       on(inspector, width, `tools/write?${args({ about: "the sea" })}`, async (page) => {
         await call(page);
         await page
@@ -142,7 +142,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
       }),
     );
     await claim(
-      `progress is shown, Esc cancels, and the server hears of it: ${here}`,
+      `progress is shown, and Esc cancels the call at the server: ${here}`,
       on(inspector, width, `tools/count?${args({ to: 1000, pause: 50 })}`, async (page) => {
         await call(page);
         await page.locator("tb-panel progress").waitFor();
@@ -171,7 +171,7 @@ for (const [what, { words, sentence, isModern }] of Object.entries(TARGETS)) {
         await call(other);
         await other.locator("tb-panel progress").waitFor();
         const beside = await count();
-        // A pipe does not say which of two calls a line belongs to.
+        // On stdio, a line of standard error cannot be assigned to one of two calls.
         assert.equal(beside, sentence.includes("HTTP") ? 7 : 0);
         assert.equal(await lines(other), 0);
         await other.keyboard.press("Escape");
@@ -305,7 +305,7 @@ await claim("a connection is closed and opened again at another revision", async
   inspector.name = new URL(address).host;
   await on(inspector, 1280, "server", async (page) => {
     await page.getByLabel("Revision").selectOption("2025-03-26");
-    // A connection that is closed while its lists are read fails that request, and the browser says so.
+    // If a connection closes while its lists are read, that request fails, and the browser reports it.
     const lists = page.waitForResponse((answer) => answer.url().includes("/offer"));
     await page.getByRole("button", { name: "Restart" }).click();
     await page.locator(".state", { hasText: "2025-03-26 · HTTP" }).waitFor();
@@ -318,7 +318,7 @@ await claim("a connection is closed and opened again at another revision", async
   await stop(inspector.child);
 });
 
-await claim("a page whose inspector ends says so, and does not ask elsewhere", async (assert) => {
+await claim("a page reports that its inspector ended, and contacts no other host", async (assert) => {
   const inspector = await inspect(["--", turnbuckle, "serve", "--stdio"]);
   const page = await look(browser, inspector);
   await page.locator(".state.open").waitFor();
@@ -328,7 +328,7 @@ await claim("a page whose inspector ends says so, and does not ask elsewhere", a
   await page.context().close();
 });
 
-await claim("beside the demo server is its page, for those who have the key", async (assert) => {
+await claim("the demo server serves the page, for users with the key", async (assert) => {
   const beside = await begin(
     turnbuckle,
     ["serve", "--listen", "127.0.0.1:0"],

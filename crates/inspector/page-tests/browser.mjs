@@ -1,4 +1,4 @@
-// A browser that talks to this machine only, and a page in it.
+// A browser that connects to this machine only, and a page in it.
 
 import { TOKEN } from "./fake.mjs";
 
@@ -13,7 +13,7 @@ export const FLAGS = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ];
 
-/** Opens the page as the binary's address would; throws when the page says something is wrong. */
+/** Opens the page at the binary's address. Throws if the page reports an error. */
 export async function openPage(
   browser,
   url,
@@ -38,13 +38,13 @@ export async function openPage(
   return page;
 }
 
-/** The key that calls; a person sees the form before pressing it. */
+/** Presses the key that calls, once the form is shown. */
 export const run = async (page) => {
   await page.locator("tb-panel .callform h1").waitFor();
   await page.keyboard.press("Control+Enter");
 };
 
-/** Calls, and waits until the page shows this call: one that was made before may be there, and look the same. */
+/** Calls, and waits until the page shows this call. An earlier call may look the same. */
 export const call = async (page) => {
   await page.locator("tb-panel .callform h1").waitFor();
   const before = await page.evaluate(() => document.querySelector("tb-run")?.n ?? 0);

@@ -1,12 +1,12 @@
-// Claims, each said and then shown to hold.
+// Test cases, named as claims.
 
 import assert from "node:assert/strict";
 
 import { within } from "../../../scripts/child.mjs";
 
-/** The longest that one claim may take, in milliseconds. The slowest needs 90 s on a very busy machine. */
+/** The time limit of a claim, in milliseconds. The slowest needs 90 s on a very busy machine. */
 const LONGEST = 300_000;
-/** The longest that the claims of a file may take, in milliseconds. They need 7 minutes on a very busy machine. */
+/** The time limit of a file, in milliseconds. A file needs up to 7 minutes on a very busy machine. */
 const LONGEST_FILE = 1_800_000;
 
 let failed = 0;
@@ -17,7 +17,7 @@ setTimeout(() => {
 }, LONGEST_FILE).unref();
 
 export async function claim(words, show) {
-  // ONLY=words runs the claims that hold those words.
+  // ONLY=words runs the claims that contain the words.
   if (process.env.ONLY && !words.includes(process.env.ONLY)) return;
   last = words;
   const since = performance.now();

@@ -1,4 +1,4 @@
-// The page with a server of somebody else behind it, over stdio and over HTTP: node everything.test.mjs TURNBUCKLE
+// The page with a third-party server over stdio and HTTP: node everything.test.mjs TURNBUCKLE
 
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -104,7 +104,7 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
       }),
     );
     await claim(
-      `everything asks a form and a model: ${here}`,
+      `everything's elicitation and sampling are answered: ${here}`,
       at("tools/trigger-elicitation-request", async (page) => {
         await page.locator(".callform h1").waitFor();
         await call(page);
@@ -127,7 +127,7 @@ for (const [what, { words, name }] of Object.entries(TARGETS)) {
       }),
     );
     await claim(
-      `everything's prompts and resources are got: ${here}`,
+      `everything's prompts and resources are read: ${here}`,
       at("prompts", async (page) => {
         await page.locator("tb-offers [role=option]").first().click();
         await page.locator(".callform h1").waitFor();

@@ -1,4 +1,4 @@
-// A gateway that is not there, with something in every part of its view.
+// The data of a fake gateway, with content for every part of its view.
 
 const POINTS = 60;
 const wave = (at, low, high) => low + ((Math.sin(at / 5) + Math.sin(at / 2.3) / 3 + 1.33) / 2.66) * (high - low);

@@ -1,4 +1,4 @@
-// What the fake server offers, and what its tools come to.
+// The lists of the fake server, and the results of its tools.
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -48,7 +48,7 @@ export const dead = () => ({
   },
 });
 
-/** Servers in every condition. */
+/** A server in each condition. */
 export function shelf() {
   const closed = { ...dead(), status: "closed", error: null };
   const input = { id: "dsn", description: "Connection string of the staging database", default: null, options: [] };

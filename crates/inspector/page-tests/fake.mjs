@@ -1,4 +1,4 @@
-// A binary that is not there: the inspector's API with answers of any size, for the page's tests.
+// A fake binary: the inspector's API with answers of any size, for the page's tests.
 
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ const POLICY =
   "media-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 export const TOKEN = "fake-token";
 
-/** Starts it. `tools` and `rows` are how many there are, `more` further tools, and `servers` those that it knows. */
+/** Starts it. `tools` and `rows` are numbers, `more` are additional tools, `servers` are the known servers. */
 export async function serveFake({ tools = 0, more = [], rows = 0, servers = [server(), dead()], gateway = null } = {}) {
   const fake = new Fake(tools, rows, servers);
   fake.offer.tools.push(...more);
@@ -186,7 +186,7 @@ class Fake {
     }
     return this.end(exchange, outcome);
   }
-  /** A line of the log, of a call or of none. */
+  /** Sends a log line, with or without a call. */
   log(exchange, data) {
     this.emit("log", { server: "s1", exchange, level: "info", logger: "slow", data, time: Date.now() });
   }

@@ -1,4 +1,4 @@
-// Fields that are hard to draw: unions, and lists that must have items; and what a form says before it is filled in.
+// Fields that are hard to draw: unions, and lists that must have items; and the hints of an empty form.
 
 import { claim, end } from "./claim.mjs";
 import { browser, on, run } from "./stage.mjs";
@@ -53,10 +53,10 @@ const more = [shapes, lists, nests];
 const given = (value) => `args=${encodeURIComponent(JSON.stringify(value))}`;
 const at = (page, path) => page.locator(`[data-path="${path}"]`);
 
-/** The arguments of the call that was sent last. */
+/** The arguments of the last call that was sent. */
 const sent = (fake) => JSON.parse(fake.sent.findLast((one) => one.path.endsWith("/exchanges")).body).params.arguments;
 
-/** Calls, and checks what was sent. */
+/** Calls, and checks the arguments that were sent. */
 async function sends(page, fake, wanted) {
   const before = fake.sent.length;
   await run(page);
@@ -66,7 +66,7 @@ async function sends(page, fake, wanted) {
   if (is !== JSON.stringify(wanted)) throw new Error(is);
 }
 
-await claim("an optional union is filled in with the form, and left out again", () =>
+await claim("an optional union can be filled in, and left out again", () =>
   on({ hash: "#/lab/tools/shapes", more }, async (page, fake) => {
     await at(page, "/plain").getByText("with a", { exact: true }).click();
     await at(page, "/plain/a").locator("textarea").fill("x");
@@ -108,7 +108,7 @@ await claim("a reference to a union that may be null has all variants in one cho
   }),
 );
 
-await claim("a value that fits no variant has the choice, and one message that names all of them", () =>
+await claim("a value that fits no variant shows the choice of variants, and one message that names them all", () =>
   on({ hash: `#/lab/tools/shapes?${given({ place: { kind: "river" } })}`, more }, async (page, fake) => {
     const place = at(page, "/place");
     await place.getByText('Kind: must be "city" or "point"').waitFor();
@@ -122,14 +122,14 @@ await claim("a value that fits no variant has the choice, and one message that n
   }),
 );
 
-await claim("a value that is not complete yet has the variant that its tag names", () =>
+await claim("an incomplete value has the variant of its tag", () =>
   on({ hash: `#/lab/tools/shapes?${given({ place: { kind: "point" } })}`, more }, async (page) => {
     await at(page, "/place/lat").locator("input").waitFor();
     if (!(await at(page, "/place").getByRole("radio", { name: "Point" }).isChecked())) throw new Error("not chosen");
   }),
 );
 
-await claim("a form that was not touched shows no errors, and says what is missing when it is sent", () =>
+await claim("an untouched form shows no errors; sending it shows what is missing", () =>
   on({ hash: "#/lab/tools/lists", more }, async (page) => {
     await page.locator("tb-panel .callform h1").waitFor();
     await page.waitForTimeout(500);
@@ -142,7 +142,7 @@ await claim("a form that was not touched shows no errors, and says what is missi
   }),
 );
 
-await claim("on a telephone a list, what it is about and what is wrong are below each other", () =>
+await claim("on a phone a list's name, description and problem are stacked", () =>
   on({ hash: "#/lab/tools/lists", more, width: 390 }, async (page) => {
     await run(page);
     const tags = at(page, "/tags");
@@ -158,7 +158,7 @@ await claim("on a telephone a list, what it is about and what is wrong are below
   }),
 );
 
-await claim("the button that adds an item is called what it says", () =>
+await claim("the accessible name of the button that adds an item contains its text", () =>
   on({ hash: "#/lab/tools/lists", more }, async (page) => {
     const button = page.getByRole("button", { name: "Add item to tags" });
     await button.waitFor();
@@ -175,7 +175,7 @@ await claim("the title of a checkbox is shown once", () =>
   }),
 );
 
-await claim("the list shows a description's first paragraph, whatever its lines", () =>
+await claim("the list shows a description's first paragraph, even if it has several lines", () =>
   on({ more }, async (page) => {
     const option = page.getByRole("option", { name: /shapes/ });
     await option.getByText("A description that is broken where the line is full.", { exact: true }).waitFor();
@@ -205,7 +205,7 @@ const defaults = {
   ),
 };
 
-await claim("a tick box in a table is alone in its cell, and large enough to hit", () =>
+await claim("a checkbox in a table is alone in its cell, and large enough to click", () =>
   on(
     { hash: `#/lab/tools/forms?${given({ rows: [{ sku: "A", gift: false }] })}`, more: [forms] },
     async (page, fake) => {
@@ -214,7 +214,7 @@ await claim("a tick box in a table is alone in its cell, and large enough to hit
       const { width, height } = await label.boundingBox();
       if (width < 24 || height < 24) throw new Error(`${width} × ${height} px`);
       if ((await label.innerText()).trim()) throw new Error("words beside the box");
-      // All of the cell is the box, and not only its picture.
+      // A click anywhere in the cell ticks the box.
       await label.click({ position: { x: 3, y: 3 } });
       if (!(await box.isChecked())) throw new Error("the edge of the cell does nothing");
       await sends(page, fake, { rows: [{ sku: "A", gift: true }] });
@@ -222,7 +222,7 @@ await claim("a tick box in a table is alone in its cell, and large enough to hit
   ),
 );
 
-await claim("an item or an entry of text that is emptied is empty text", () =>
+await claim("an item or an entry whose text is deleted becomes an empty string", () =>
   on({ hash: "#/lab/tools/forms", more: [forms] }, async (page, fake) => {
     await page.getByRole("button", { name: "Add tags" }).click();
     await page.getByRole("button", { name: "Add item to tags" }).click();
@@ -247,7 +247,7 @@ await claim("a problem of an entry is at its value, and the key stays as it is w
   }),
 );
 
-await claim("a call is not sent before the binary has checked what was typed last", () =>
+await claim("a call is not sent before the binary has checked the latest input", () =>
   on({ hash: "#/lab/tools/forms", more: [forms] }, async (page, fake) => {
     await at(page, "/who").locator("textarea").fill("Bob");
     await page.keyboard.press("Control+Enter");
@@ -258,7 +258,7 @@ await claim("a call is not sent before the binary has checked what was typed las
   }),
 );
 
-await claim("arguments of an address are checked before anybody types", () =>
+await claim("arguments from the address are checked before the user types", () =>
   on({ hash: `#/lab/tools/forms?${given({ who: "Bob" })}`, more: [forms] }, async (page, fake) => {
     await at(page, "/who").getByText("Bob is not welcome").waitFor();
     await run(page);
@@ -304,7 +304,7 @@ for (const width of [390, 768, 1280]) {
   );
 }
 
-await claim("buttons that add to lists in lists say to which one", () =>
+await claim("buttons that add items to nested lists name the list", () =>
   on({ hash: `#/lab/tools/nests?${given({ orders: [{ notes: ["a"] }], grid: [[1], [2]] })}`, more }, async (page) => {
     const words = page.locator(".field button", { hasText: "Add item" });
     await words.first().waitFor();

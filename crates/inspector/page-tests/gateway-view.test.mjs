@@ -1,4 +1,4 @@
-// The gateway's view before a fake binary: every part, its buttons, and the messages of both hops.
+// The gateway's view with a fake binary: every part, its buttons, and the messages of both hops.
 
 import { claim, end } from "./claim.mjs";
 import { FakeGateway } from "./fake-gateway.mjs";
@@ -10,7 +10,7 @@ const at = (hash, options, act) => (assert) => {
 };
 
 await claim(
-  "the rail leads to the gateway where there is one",
+  "the rail has a link to the gateway",
   at("#/", {}, async (page, assert) => {
     await page.locator('.rail a[data-view="~gateway"]').click();
     await page.locator("tb-gateway h1", { hasText: "Gateway" }).waitFor();
@@ -18,7 +18,7 @@ await claim(
   }),
 );
 await claim(
-  "without a gateway the rail has no link to one",
+  "without a gateway the rail has no such link",
   at("#/", { gateway: null }, async (page, assert) => {
     await page.locator("tb-home").waitFor();
     assert.equal(await page.locator('[data-view="~gateway"]').count(), 0);
@@ -44,12 +44,12 @@ await claim(
     ]) {
       assert.ok(board.includes(words), `${words} is not in ${board}`);
     }
-    // The head of a column, then the rows.
+    // One head, then the rows.
     assert.equal(await page.locator(".map tbody th").count(), 5);
   }),
 );
 await claim(
-  "what a server printed is shown, stays open while figures change, and a server can be restarted",
+  "a server's log stays open while figures change, and a server can be restarted",
   at("#/~gateway", {}, async (page, assert, gateway) => {
     await page.getByRole("button", { name: "Log of browser" }).click();
     const printed = page.getByRole("log", { name: "Standard error of browser" });
@@ -60,7 +60,7 @@ await claim(
     await page.getByRole("button", { name: "Restart browser" }).click();
     await page.waitForFunction(() => document.getElementById("announce")?.textContent?.includes("browser"));
     assert.deepEqual(gateway.sent, [{ room: "servers", id: "browser", body: {} }]);
-    // The cursor is where it was, although the table was drawn again.
+    // The focus stays, although the table is drawn again.
     gateway.overview.servers[0].calls = 88_888;
     await page.getByText("88,888").waitFor();
     assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("aria-label")), "Restart browser");
@@ -111,7 +111,7 @@ await claim(
   at("#/~gateway", {}, async (page, assert) => {
     await page.getByRole("link", { name: "Show" }).first().click();
     await page.locator(".message.ofserver.asked", { hasText: "Question" }).waitFor();
-    // The question became the result that asks.
+    // The question became an `input_required` result.
     assert.equal(await page.locator(".hop").count(), 2);
     await page.getByRole("option", { name: /tools\/list/ }).click();
     await page.getByText("no server was asked").waitFor();
@@ -155,7 +155,7 @@ for (const width of [390, 768]) {
         gateway.sent.map((one) => one.room),
         ["servers", "reload"],
       );
-      // Dates break between the year and the day only.
+      // Dates may break only after the year.
       const tall = await page
         .locator(".map th")
         .evaluateAll((all) => all.filter((one) => one.offsetHeight > 48).length);

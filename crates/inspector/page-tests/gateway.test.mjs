@@ -1,4 +1,4 @@
-// The page beside `turnbuckle up`, with clients and servers of two eras: node gateway.test.mjs TURNBUCKLE
+// The page of `turnbuckle up`, with clients and servers of both eras: node gateway.test.mjs TURNBUCKLE
 
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ import { look, turnbuckle } from "./inspector.mjs";
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 const home = await mkdtemp(join(tmpdir(), "turnbuckle-up-"));
 const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home };
-// A program with a line on its standard error, an old server, and one that ends at once.
+// A program that writes to standard error, a legacy server, and a program that ends at once.
 const program = { command: "sh", args: ["-c", `echo "the program is up" >&2; exec ${turnbuckle} serve --stdio`] };
 await writeFile(
   join(home, "turnbuckle.toml"),
@@ -37,7 +37,7 @@ await writeFile(
     "",
   ].join("\n"),
 );
-// One tool of the program is not what was approved.
+// One tool of the program differs from its approved definition.
 await run("lock", "--config", "turnbuckle.toml", "--trust", "--only", "near", "--only", "old");
 const lock = JSON.parse(await readFile(join(home, "turnbuckle.lock"), "utf8"));
 const pin = lock.servers.near.tools.echo;
@@ -49,7 +49,7 @@ const { child, found } = await begin(turnbuckle, words, /(http:\/\/\S+)#token=(\
 const site = { url: found[1], token: found[2] };
 const endpoint = `${site.url}mcp`;
 
-/** Runs a command of the binary, and gives what it printed. */
+/** Runs a command of the binary and returns its output. */
 function run(...line) {
   return new Promise((done) => {
     const started = spawn(turnbuckle, line, { env, cwd: home, stdio: ["ignore", "pipe", "pipe"] });
@@ -90,7 +90,7 @@ await claim(
   }),
 );
 await claim(
-  "what differs from the lock file is withheld, shown, and offered again once it is approved",
+  "definitions that differ from the lock file are withheld, and offered again after approval",
   at("#/~gateway", async (page, assert) => {
     assert.match(await run("call", endpoint, "near__echo", "text=hi"), /withheld|no tool/);
     const box = page.locator("tb-gateway .box", { hasText: "Changed tools" }).last();
@@ -136,7 +136,7 @@ await claim(
   }),
 );
 await claim(
-  "what the policy denies is shown with its rule",
+  "denied calls are shown with their rule",
   at("#/~gateway", async (page, assert) => {
     assert.match(await run("call", endpoint, "near__crash"), /no tool|unknown/);
     const raw = await fetch(endpoint, {

@@ -1,4 +1,4 @@
-// The list of all servers, the form that adds one, roots and logs, before a fake binary.
+// The list of all servers, the form that adds one, roots and logs, with a fake binary.
 
 import { claim, end } from "./claim.mjs";
 import { dead, server, shelf } from "./fake-offer.mjs";
@@ -6,7 +6,7 @@ import { browser, on } from "./stage.mjs";
 
 const body = (fake, path) => JSON.parse(fake.sent.findLast((one) => one.path.endsWith(path)).body);
 
-await claim("every server is listed by its file, with its state and what it needs next", () =>
+await claim("every server is listed under its file, with its state and next action", () =>
   on({ servers: shelf(), rows: 40, hash: "#/" }, async (page) => {
     await page.getByText("1 connected, 4 need attention, 2 not started").waitFor();
     for (const file of ["/home/you/.mcp.json", "Command line", "~/.cursor/mcp.json", ".vscode/mcp.json"]) {
@@ -31,7 +31,7 @@ await claim("every server is listed by its file, with its state and what it need
   }),
 );
 
-await claim("an input that is missing is asked for in its row, and what is typed stays while others change", () =>
+await claim("a missing input is asked for in the server's row, and the text stays while other rows change", () =>
   on({ servers: shelf(), hash: "#/" }, async (page, fake) => {
     const field = page.getByLabel("dsn");
     if ((await field.getAttribute("type")) !== "password") throw new Error("a secret is shown");
@@ -47,7 +47,7 @@ await claim("an input that is missing is asked for in its row, and what is typed
   }),
 );
 
-await claim("a server that is added is named by its script or package, not by what runs it", () =>
+await claim("an added server is named after its script or package, not after the program that runs it", () =>
   on({ servers: shelf(), hash: "#/?add=1" }, async (page) => {
     const names = {
       "node /srv/filesystem/dist/index.js /tmp": "filesystem",
@@ -64,7 +64,7 @@ await claim("a server that is added is named by its script or package, not by wh
   }),
 );
 
-await claim("a program that ended is told with its exit code and the last line that it printed", () =>
+await claim("a program that ended is shown with its exit code and its last line", () =>
   on({ servers: shelf(), hash: "#/" }, async (page, fake) => {
     const message =
       "server `dead` ended before it answered; its process ended with exit status: 1; " +
@@ -108,7 +108,7 @@ await claim("a server is added by a command with environment, folder and inputs,
       throw new Error(JSON.stringify({ name, entry, inputs }));
     }
     if (document.inputs[0].id !== "dsn" || !document.inputs[0].password) throw new Error(JSON.stringify(document));
-    // The page goes to the server that was added; only then may it be sent elsewhere.
+    // Wait until the page goes to the added server, before the test opens another place.
     await page.waitForURL((url) => url.hash.startsWith("#/stock-mcp/"));
     await page.goto(`${page.url().split("#")[0]}#/?add=1`);
     await page.getByText("URL", { exact: true }).first().click();
@@ -124,7 +124,7 @@ await claim("a server is added by a command with environment, folder and inputs,
   }),
 );
 
-await claim("a URL without a scheme is not sent, and gets the one that it may need", () =>
+await claim("a URL without a scheme is not sent, and the form suggests a scheme", () =>
   on({ hash: "#/?add=1" }, async (page, fake) => {
     await page.getByText("URL", { exact: true }).first().click();
     const box = page.getByRole("textbox", { name: "URL" });
@@ -161,7 +161,7 @@ await claim("roots are shared and taken back, and the log of a server is live", 
     await page.getByRole("log").getByText("listening on 127.0.0.1:7250").waitFor();
     fake.emit("stderr", { server: "s1", number: 2, lines: ["a line that was just printed"] });
     await page.getByRole("log").getByText("a line that was just printed").waitFor();
-    // Lines that the page has already are not shown twice.
+    // Lines that have arrived before are not shown twice.
     fake.emit("stderr", { server: "s1", number: 2, lines: ["a line that was just printed", "and one more"] });
     await page.getByRole("log").getByText("and one more").waitFor();
     const text = await page.getByRole("log").innerText();
@@ -169,7 +169,7 @@ await claim("roots are shared and taken back, and the log of a server is live", 
   }),
 );
 
-await claim("the rail has every server, and shows its state by a shape and a word", () =>
+await claim("the rail shows every server, with its state as a shape and a word", () =>
   on({ servers: shelf() }, async (page) => {
     const rail = page.getByRole("navigation", { name: "Servers and views" });
     await rail.getByRole("link", { name: /^dead ?, failed/ }).waitFor();
@@ -186,7 +186,7 @@ await claim("the line about a broken server is above that server alone, as soon 
   const one = { ...server(), id: "s1", name: "one", info: { name: "one", title: "First lab" } };
   const two = { ...server(), id: "s2", name: "two", info: { name: "two", title: "Second lab" } };
   return on({ servers: [one, two], hash: "#/one/tools" }, async (page, fake) => {
-    // One that is drawn at the next tick, after 5 s, is too late.
+    // The next tick, after 5 s, would be too late.
     const soon = { timeout: 2000 };
     await page.getByText("echo").first().waitFor();
     fake.emit("server", { ...one, status: "failed", error: gone });
@@ -204,7 +204,7 @@ await claim("the line about a broken server is above that server alone, as soon 
   });
 });
 
-await claim("a server without a title is called by the name that it gives itself", () => {
+await claim("a server without a title is shown with its own name", () => {
   const info = { name: "secure-filesystem-server", version: "0.2.0" };
   const node = { ...server(), name: "node", target: "node index.js /srv", info };
   const other = { ...server(), id: "s2", name: "node 2", target: "node index.js /tmp", info };
@@ -212,13 +212,13 @@ await claim("a server without a title is called by the name that it gives itself
     const row = page.getByRole("article", { name: "secure-filesystem-server, connected" });
     await row.waitFor();
     if ((await row.locator(".tile").innerText()) !== "SF") throw new Error(await row.locator(".tile").innerText());
-    // Two of them are told apart by their names here.
+    // Two servers with the same title are shown with their names.
     fake.emit("server", other);
     await page.getByRole("article", { name: "secure-filesystem-server · node 2, connected" }).waitFor();
   });
 });
 
-await claim("a title of blanks is no title, in the rail and on the tile", () => {
+await claim("a blank title is ignored in the rail and on the tile", () => {
   const info = { name: "weather", title: "  ", version: "1.0.0" };
   const one = { ...server(), name: "forecast", target: "python3 main.py", info };
   return on({ servers: [one], hash: "#/" }, async (page) => {
@@ -228,7 +228,7 @@ await claim("a title of blanks is no title, in the rail and on the tile", () => 
   });
 });
 
-await claim("what a program printed before it failed is in its log, and the row leads there", () => {
+await claim("the output of a failed program is in its log, and the row has a link to it", () => {
   const lines = Array.from({ length: 61 }, (_, at) => `trace line ${at}`);
   const last = lines.slice(-2).join("\n  ");
   const message = `\`crash\` ended before it answered; its standard error ended with:\n  ${last}`;
@@ -237,7 +237,7 @@ await claim("what a program printed before it failed is in its log, and the row 
   return on({ servers: [crash], hash: "#/" }, async (page) => {
     const row = page.getByRole("article", { name: "crash, failed" });
     await row.getByText("crash ended before it answered", { exact: true }).waitFor();
-    // The last line tells most; the others are in the log.
+    // Only the last line is shown. The others are in the log.
     await row.getByText("trace line 60", { exact: true }).waitFor();
     if ((await row.innerText()).includes("trace line 59")) throw new Error(await row.innerText());
     await row.getByRole("button", { name: "Show log" }).click();
@@ -246,7 +246,7 @@ await claim("what a program printed before it failed is in its log, and the row 
   });
 });
 
-await claim("with forty servers the views at the end of the rail stay in sight", () => {
+await claim("with forty servers the views at the end of the rail stay visible", () => {
   const many = Array.from({ length: 40 }, (_, at) => ({ ...dead(), id: `s${at + 1}`, name: `number ${at}` }));
   return on({ servers: many, hash: "#/" }, async (page) => {
     const rail = page.getByRole("navigation", { name: "Servers and views" });
@@ -263,7 +263,7 @@ await claim("with forty servers the views at the end of the rail stay in sight",
   });
 });
 
-/** Waits until the fake binary heard something. */
+/** Waits until the fake binary has received something. */
 async function waitFor(isSo) {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10));
 }

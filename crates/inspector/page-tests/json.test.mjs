@@ -1,4 +1,4 @@
-// The parts of the page that need no browser.
+// The page's modules that need no browser.
 
 import { claim, end } from "./claim.mjs";
 import { Digits, parse, print } from "../page/assets/json.js";
@@ -31,7 +31,7 @@ await claim("numbers keep their digits", (assert) => {
   assert.ok(parse("9007199254740993") instanceof Digits);
   assert.equal(parse("42"), 42);
 });
-await claim("what is not JSON is refused, with its place", (assert) => {
+await claim("invalid JSON is an error with a position", (assert) => {
   for (const text of ["", "{", "[1,]", "01", "nul", '"\n"', '{"a" 1}', "1 2", '"\\x"', "1.", "+1"]) {
     assert.throws(() => parse(text), /line \d+, column \d+/, text);
   }
@@ -42,11 +42,11 @@ await claim("strings and odd keys survive", (assert) => {
   assert.equal(print(parse(text)), text);
   assert.equal({}.polluted, undefined);
 });
-await claim("text is printed as far as it is wanted", (assert) => {
+await claim("printing stops at its limit", (assert) => {
   const value = { rows: Array.from({ length: 100_000 }, (_, index) => index) };
   assert.ok(print(value, 2, 1000).length < 1100);
 });
-await claim("rules name the field they belong to", (assert) => {
+await claim("problems name their field", (assert) => {
   const value = { who: "A", target: { kind: "point", lat: 91, lon: 1 }, tree: { value: 1, children: [{}] } };
   const problems = validate({ ...value, big: parse("9007199254740993.5") }, everything);
   assert.deepEqual(problems.map((one) => one.path).sort(), ["/big", "/target/lat", "/tree/children/0/value", "/who"]);
@@ -56,7 +56,7 @@ await claim("large integers are compared by their digits", (assert) => {
   assert.equal(validate(parse("9007199254740993"), schema).length, 0);
   assert.equal(validate(parse("9007199254740994"), schema).length, 1);
 });
-await claim("schemas become the fields they ask for", (assert) => {
+await claim("schemas become the right kinds of fields", (assert) => {
   const kind = (schema) => shape(schema, everything).kind;
   assert.deepEqual(Object.values(everything.properties ?? {}).map(kind), [
     "string",
@@ -138,7 +138,7 @@ await claim("the command line is quoted for a shell", (assert) => {
     "turnbuckle call --era legacy t -- npx srv --a",
   );
 });
-await claim("large JSON read in slices is the same, digit by digit, and breaks with the same words", async (assert) => {
+await claim("large JSON read in slices gives the same value and the same errors", async (assert) => {
   const rows = Array.from(
     { length: 9000 },
     (_, index) =>
@@ -182,8 +182,8 @@ await claim("large JSON read in slices is the same, digit by digit, and breaks w
     );
   }
 });
-await claim("text that is made to freeze the page is drawn in the time of any other", (assert) => {
-  // What takes the square of its length takes half an hour for this much, and is then stopped.
+await claim("hostile text is drawn as fast as any other", (assert) => {
+  // An algorithm with quadratic time would need half an hour for this text, and the test would be stopped.
   const much = 1_000_000;
   for (const part of [
     "[",
@@ -213,7 +213,7 @@ await claim("text that is made to freeze the page is drawn in the time of any ot
   assert.ok(quoted.depth() < 20, `${quoted.depth()}`);
   assert.equal(drawn("- a `b`\n".repeat(100_000)).children[0].children.length, 100_000);
 });
-await claim("Markdown is drawn as it is meant", (assert) => {
+await claim("Markdown becomes the right elements", (assert) => {
   for (const [text, wanted] of [
     ["a **b** *c* `d`", "<p>a <strong>b</strong> <em>c</em> <code>d</code></p>"],
     ["snake_case_name and __both__", "<p>snake_case_name and <strong>both</strong></p>"],

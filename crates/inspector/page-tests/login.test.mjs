@@ -1,4 +1,4 @@
-// Signing in at a server that wants it, step by step: node login.test.mjs TURNBUCKLE EXAMPLES
+// The sign-in at a server that requires it, step by step: node login.test.mjs TURNBUCKLE EXAMPLES
 
 import { createServer, request as send } from "node:http";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -70,13 +70,13 @@ const url = `${origin}/mcp`;
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 const inspector = await inspect([url], { env });
 
-await claim("a server that wants authorization says so, and nothing opens by itself", async (assert) => {
+await claim("a server that requires authorization is marked, and no page opens automatically", async (assert) => {
   const page = await look(browser, inspector);
   await page.locator(".failure .who", { hasText: "requires authorization" }).waitFor();
   assert.equal(page.context().pages().length, 1);
   await page.context().close();
 });
-await claim("one signs in by a link, step by step, calls, and signs out", async (assert) => {
+await claim("the user signs in with a link, step by step, calls a tool, and signs out", async (assert) => {
   const page = await look(browser, inspector, { hash: `#/${encodeURIComponent(new URL(url).host)}/server` });
   await page.getByRole("button", { name: "Sign in" }).click();
   const link = page.getByRole("link", { name: /Sign in at/ });

@@ -1,4 +1,4 @@
-// Takes pictures of the page as `turnbuckle up` serves it, to be looked at beside the drafts:
+// Takes screenshots of the page of `turnbuckle up`, to compare with the drafts:
 //
 //   node look.mjs TURNBUCKLE FOLDER ["WIDTH,THEME …"] [NAME…]
 import { mkdir } from "node:fs/promises";

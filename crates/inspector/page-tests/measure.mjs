@@ -1,18 +1,18 @@
-// What is promised of speed, held against what was measured, where others may be at work too.
+// Compares measured times with their limits, on a machine that may be busy.
 //
-// Work is counted in the time that Chromium's main thread was on a processor: a machine that is shared makes it wait,
-// and waiting is not ours. Nothing is tried again until it fits: of many steps, 95 of 100 have to hold.
+// Times are the processor time of Chromium's main thread, because on a shared machine the page also waits for others.
+// Nothing is retried until it fits: 95 of 100 steps must stay within the limit.
 
 import { cpus, loadavg } from "node:os";
 
-/** Steps without work, which tell what measuring itself costs. */
+/** Steps without work, to subtract the cost of measuring. */
 const EMPTY = 10;
 
-/** What 95 of 100 do not exceed. */
+/** The 95th percentile. */
 export const most = (times) => times.toSorted((one, other) => one - other)[Math.ceil(times.length * 0.95) - 1];
 export const middle = (times) => times.toSorted((one, other) => one - other)[times.length >> 1];
 
-/** Gives a stopwatch: the processor time, in ms, of something done in the page, with its style, layout and paint. */
+/** Returns a stopwatch: the processor time of an action in the page, including style, layout and paint, in ms. */
 export async function stopwatch(page) {
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable", { timeDomain: "threadTicks" });
@@ -29,32 +29,32 @@ export async function stopwatch(page) {
   return async (act, argument) => Math.max(0, (await step(act, argument)) - middle(empty));
 }
 
-/** The longest that the page's main thread was busy at once while `act` ran, in ms of processor time. */
+/** The longest task of the page's main thread while `act` ran, in ms of processor time. */
 export async function longestTask(browser, page, act) {
   await browser.startTracing(page, {
     categories: ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"],
   });
   await act();
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
-  // Other pages of this browser do nothing meanwhile.
+  // Other pages of this browser are idle.
   const main = traceEvents
     .filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain")
     .map(({ pid, tid }) => `${pid} ${tid}`);
   const tasks = traceEvents.filter(
     ({ name, pid, tid, tdur }) => name === "RunTask" && tdur && main.includes(`${pid} ${tid}`),
   );
-  if (!tasks.length) throw new Error("the browser told of no task");
+  if (!tasks.length) throw new Error("the browser's trace has no tasks");
   return Math.max(...tasks.map(({ tdur }) => tdur)) / 1000;
 }
 
-/** Holds figures, in ms, against what is promised; says them, and how busy the machine was. */
+/** Compares figures with their limits, in ms. Returns them as text, with the load of the machine. */
 export function held(limits, figures) {
   const words = Object.entries(figures)
     .map(([name, ms]) => `${name} ${ms.toFixed(1)} ms${limits[name] ? ` of ${limits[name]}` : ""}`)
     .join(", ");
   const load = `load ${loadavg()[0].toFixed(1)} on ${cpus().length} cores`;
   const isHeld = Object.entries(limits).every(([name, limit]) => figures[name] <= limit);
-  // Milliseconds are a benchmark's, not a test's: they are told, and judged where STRICT is set.
+  // A slow machine must not fail the tests, so the figures are only printed unless STRICT is set.
   if (!isHeld && process.env.STRICT) throw new Error(`${words}; ${load}`);
   return `${words}${isHeld ? "" : " (NOT HELD)"}; ${load}`;
 }

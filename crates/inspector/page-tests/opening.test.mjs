@@ -1,4 +1,4 @@
-// From the command to a page that can be used: node opening.test.mjs TURNBUCKLE. Nothing else should run meanwhile.
+// The time from the command to a usable page: node opening.test.mjs TURNBUCKLE. Nothing else should run at that time.
 
 import { chromium } from "playwright-core";
 
@@ -10,11 +10,11 @@ import { held, middle, most } from "./measure.mjs";
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 const TURNS = 10;
-// How long anything that is waited for may take, in milliseconds.
+// The limit of each wait, in milliseconds.
 const TIMEOUT = 10_000;
 
 async function opened() {
-  // A browser is open already, as people have it; nothing of the page is in its cache.
+  // The browser is already open, as it usually is, and its cache is empty.
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
   const since = performance.now();
@@ -31,15 +31,15 @@ async function opened() {
 await claim("from the command to a page with its tools: at most 300 ms", async () => {
   const times = [];
   for (let turn = 0; turn < TURNS; turn += 1) times.push(await opened());
-  // The first of them also warms the browser up.
+  // The first opening also warms up the browser.
   return held({ opening: 300 }, { opening: middle(times), "slowest of ten": most(times) });
 });
 
-await claim("the page is one request, and another one brings its tools", async () => {
+await claim("the page takes one request, and its tools one more", async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   const inspector = await inspect(["--", turnbuckle, "serve", "--stdio"]);
-  // By then the lists were read: nothing has to be asked for twice.
+  // The lists were read before, so nothing is requested twice.
   await until("the lists were read", async () => Object.keys((await state(inspector)).offers).length);
   const asked = [];
   page.on("request", (request) => request.url().startsWith("http") && asked.push(new URL(request.url()).pathname));
@@ -47,7 +47,7 @@ await claim("the page is one request, and another one brings its tools", async (
   await page.locator("tb-offers [role=option]").first().waitFor();
   await context.close();
   await stop(inspector.child);
-  // The wire and the events come after what is shown.
+  // The wire and the events are loaded after the visible parts.
   if (
     asked.slice(0, 2).join() !== "/,/api/state" ||
     asked.some((path) => !["/", "/api/state", "/api/wire", "/api/events"].includes(path))
@@ -65,7 +65,7 @@ async function state({ url, token }) {
 async function until(what, isSo) {
   const since = performance.now();
   while (!(await isSo())) {
-    if (performance.now() - since > TIMEOUT) throw new Error(`it never happened: ${what}`);
+    if (performance.now() - since > TIMEOUT) throw new Error(`this did not happen in time: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -1,4 +1,4 @@
-// The page in a real browser, before a fake binary: what people do, at both sizes and in both themes.
+// The page in a real browser with a fake binary: what users do, at both sizes and in both themes.
 
 import { readdir, readFile } from "node:fs/promises";
 import { brotliCompressSync } from "node:zlib";
@@ -12,7 +12,7 @@ await claim("the page is small", async (assert) => {
   const folder = new URL("../page/", import.meta.url);
   for (const name of await readdir(folder, { recursive: true })) {
     if (!/\.(html|css|js)$/.test(name)) continue;
-    // The binary leaves out what documents; a test of its own has the size of what it sends.
+    // The binary leaves out doc comments. A Rust test checks the size of the page that it sends.
     const text = (await readFile(new URL(name, folder), "utf8")).replaceAll(/\/\*\*[^]*?\*\//g, "");
     sum += brotliCompressSync(text).length;
   }
@@ -28,7 +28,7 @@ await claim("the token leaves the address, and the page opens at a tool's list, 
   }),
 );
 
-await claim("at 800 px, eighteen tools are in sight", () =>
+await claim("at 800 px, eighteen tools are visible", () =>
   on({ tools: 100 }, async (page) => {
     const box = await page.locator("tb-offers tb-list").boundingBox();
     const count = Math.floor(box.height / 32);
@@ -63,7 +63,7 @@ await claim("an integer of nineteen digits goes from the form to the server and 
   }),
 );
 
-await claim("invalid JSON stays as it was typed, and says where it breaks", () =>
+await claim("invalid JSON stays in the box, with the position of the error", () =>
   on({ hash: "#/lab/tools/tricky?view=json" }, async (page) => {
     await page.locator("textarea.whole").fill('{"who": "Al",}');
     await page.getByText("line 1, column 14").first().waitFor();
@@ -74,7 +74,7 @@ await claim("invalid JSON stays as it was typed, and says where it breaks", () =
   }),
 );
 
-await claim("the button says what is wrong, goes there, and can be overruled", () =>
+await claim("the button shows the number of problems, focuses the first, and can be overruled", () =>
   on({ hash: "#/lab/tools/tricky" }, async (page, fake) => {
     await run(page);
     await page.getByRole("button", { name: "2 fields need attention" }).waitFor();
@@ -187,7 +187,7 @@ await claim("progress is shown, and Esc cancels", () =>
   }),
 );
 
-await claim("errors say whose they are, and Markdown makes no HTML", () =>
+await claim("errors show where they happened, and Markdown creates no HTML", () =>
   on({ hash: "#/lab/tools/refused" }, async (page) => {
     await run(page);
     await page.getByText("The server refused the request · -32602 invalid params").waitFor();
@@ -233,7 +233,7 @@ await claim("a server's odd schemas, patterns and results neither stop nor break
   }),
 );
 
-await claim("a question that is gone does not come back with what was told of its call before", () =>
+await claim("a question that is gone does not come back with an older state of its call", () =>
   on({ hash: "#/lab/tools/deploy" }, async (page, fake) => {
     await run(page);
     await page.locator("tb-ask").waitFor();
@@ -246,7 +246,7 @@ await claim("a question that is gone does not come back with what was told of it
   }),
 );
 
-await claim("a question that is not what its method says is shown and answered as it is", () =>
+await claim("a question whose parameters do not fit its method is shown and answered as JSON", () =>
   on({ hash: "#/lab/tools/deploy" }, async (page, fake) => {
     await run(page);
     await page.locator("tb-ask").waitFor();
@@ -264,7 +264,7 @@ await claim("a question that is not what its method says is shown and answered a
       fake.asks.set(ask.id, ask);
       fake.emit("ask", ask);
     }
-    // However many there are, they take one line until somebody wants to answer.
+    // Any number of questions takes one line until the user answers.
     const line = page.locator(".questionline");
     await line.getByText("4 questions waiting").waitFor();
     if ((await line.boundingBox()).height > 40) throw new Error("the questions cover the page");
@@ -287,7 +287,7 @@ await claim("a question that is not what its method says is shown and answered a
   }),
 );
 
-await claim("a description of 2 MB is cut, and all of it is a click away", () =>
+await claim("a description of 2 MB is cut off, and a click shows all of it", () =>
   on({}, async (page, fake) => {
     const words = "word ".repeat(400_000);
     fake.offer.tools.unshift({
@@ -311,7 +311,7 @@ await claim("a description of 2 MB is cut, and all of it is a click away", () =>
   }),
 );
 
-await claim("entries that no client could call are left out and told of", () =>
+await claim("entries that no client could call are left out and reported", () =>
   on({}, async (page, fake) => {
     fake.offer.tools.push(
       null,
@@ -335,7 +335,7 @@ await claim("entries that no client could call are left out and told of", () =>
   }),
 );
 
-await claim("prompts complete while one types; templates give an address", () =>
+await claim("prompts complete while the user types; templates are expanded to a URI", () =>
   on({ hash: "#/lab/prompts/review" }, async (page) => {
     await page.getByLabel("language *").fill("ru");
     await page.locator("datalist option[value=rust]").waitFor({ state: "attached" });
@@ -378,7 +378,7 @@ await claim("a server is asked for completions when the typing pauses, and once 
 
 await claim("the keyboard alone calls a tool", () =>
   on({}, async (page) => {
-    // The key leads to the filter of a list, so the list is waited for, as a person would.
+    // The key focuses the filter of a list, so wait for the list.
     const drop = page.getByRole("option", { name: "drop_table" });
     await drop.waitFor();
     await page.keyboard.press("/");
@@ -418,7 +418,7 @@ await claim("the wire filters, shows a message, and sends it again", () =>
   }),
 );
 
-await claim("the wire is put in order by a column, and the address keeps it", () =>
+await claim("the wire is sorted by a column, and the address keeps the order", () =>
   on({ rows: 5000, hash: "#/lab/tools?wire=1" }, async (page) => {
     const column = (name) => page.locator(`tb-wire .row .${name}`).allTextContents();
     const head = (name) => page.locator(`.wirehead button.${name}`);
@@ -440,7 +440,7 @@ await claim("the wire is put in order by a column, and the address keeps it", ()
   }),
 );
 
-await claim("rows stay the elements that they are while others come, and the filter holds for those", () =>
+await claim("rows keep their elements while new rows arrive, and the filter applies to new rows", () =>
   on({ rows: 100, hash: "#/lab/tools?wire=1" }, async (page, fake) => {
     await page.getByLabel("Filter messages").fill("tools/call");
     await page.getByText("12 of 50").waitFor();
@@ -450,7 +450,7 @@ await claim("rows stay the elements that they are while others come, and the fil
     fake.wire(901, "out", "request", "tools/call", "late", null);
     await page.getByText("13 of 52").waitFor();
     if (!(await page.evaluate(() => globalThis.row.isConnected))) throw new Error("rows were drawn again");
-    // The same row comes again with its answer.
+    // The row is sent again with its response.
     fake.emit("wire", { ...fake.rows.at(-1), status: "503" });
     await page.locator("tb-wire .status.error", { hasText: "503" }).waitFor();
     await page.getByText("13 of 52").waitFor();
@@ -480,16 +480,16 @@ await claim("a click on a tab is not lost when the bar is drawn again while the 
   }),
 );
 
-await claim("a server that failed says why, and offers a retry", () =>
+await claim("a failed server shows the reason and offers a retry", () =>
   on({ hash: "#/dead/tools" }, async (page) => {
     await page.getByText("npm error 404 Not Found: nowhere").waitFor();
     await page.getByRole("button", { name: "Retry" }).waitFor();
     const width = await page.locator(".failure").evaluate((box) => box.getBoundingClientRect().width);
-    if (width < 600) throw new Error(`what failed is told in ${width} px`);
+    if (width < 600) throw new Error(`the error is only this wide: ${width} px`);
   }),
 );
 
-await claim("authorization is told step by step", () =>
+await claim("authorization is shown step by step", () =>
   on({ hash: "#/lab/server" }, async (page) => {
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("sign-in in the browser").waitFor();

@@ -1,4 +1,4 @@
-// The pictures of the page in the documentation: node picture.mjs TURNBUCKLE FOLDER
+// Takes the screenshots for the documentation: node picture.mjs TURNBUCKLE FOLDER
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,12 +13,12 @@ import { inspect, look, turnbuckle } from "./inspector.mjs";
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
 const folder = process.argv[3];
 const home = await realpath(await mkdtemp(join(tmpdir(), "turnbuckle-picture-")));
-// By its name, as in the command lines that the pictures show; with no other config files.
+// The screenshots show command lines, so the binary is run by its name; without the user's config files.
 const programs = join(home, "bin");
 const path = [dirname(turnbuckle), programs, process.env.PATH].join(":");
 const env = { ...process.env, PATH: path, HOME: home, XDG_CONFIG_HOME: home };
 await mkdir(join(home, ".cursor"));
-// A program that is there, and is not started.
+// A program that exists and is not started.
 await mkdir(programs);
 await writeFile(join(programs, "uvx"), "#!/bin/sh\n", { mode: 0o755 });
 const config = join(home, ".cursor", "mcp.json");
@@ -58,7 +58,7 @@ args = ["serve", "--stdio"]
 command = "turnbuckle"
 args = ["no-such-command"]
 `;
-/** Runs a command of the binary; how it ends does not matter here. */
+/** Runs a command of the binary, and ignores its exit code. */
 const command = (words) =>
   new Promise((done) => spawn(turnbuckle, words, { env, cwd: home, stdio: "ignore" }).on("close", done));
 const inspector = await inspect(["demo"], { env, cwd: home });
@@ -102,7 +102,7 @@ await page.locator("tb-wire-detail .tree").first().waitFor();
 await page.waitForTimeout(300);
 await shot(page, "messages");
 
-// The page beside a gateway, with clients of several revisions.
+// The page of a gateway, with clients of several revisions.
 await writeFile(join(home, "turnbuckle.toml"), GATEWAY);
 const words = ["up", "turnbuckle.toml", "--trust", "--listen", "127.0.0.1:0"];
 const up = await begin(turnbuckle, words, /(http:\/\/\S+)#token=(\S+)/, { env, cwd: home });
@@ -110,7 +110,7 @@ const [, url, token] = up.found;
 const beside = await look(browser, { url, token }, { width: 1280, height: 1180, hash: "#/~gateway" });
 await beside.locator("tb-gateway tr", { hasText: "notes" }).getByText("Healthy").waitFor();
 await beside.locator("tb-gateway tr", { hasText: "weather" }).first().getByText("Healthy").waitFor();
-// More and fewer calls in turn: the charts show how many there were in each ten seconds.
+// Different numbers of calls, so that the charts, which count per ten seconds, are not flat.
 for (const times of [1, 3, 2]) {
   for (const revision of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]) {
     for (const tool of ["weather__echo text=hello", "notes__echo text=hi", "desk__add a=1 b=2"].slice(0, times)) {

@@ -1,4 +1,4 @@
-// As much of a document as the parts of the page need that are tried without a browser.
+// A minimal `document` for modules that are tested without a browser.
 
 export class Element {
   constructor(tag) {
@@ -17,22 +17,22 @@ export class Element {
   get lastElementChild() {
     return this.children.at(-1);
   }
-  /** The text of it all. */
+  /** The text of all descendants. */
   text() {
     return this.nodes.map((node) => (node instanceof Element ? node.text() : node)).join("");
   }
-  /** How many elements are in each other. */
+  /** The depth of nesting. */
   depth() {
     return 1 + this.children.reduce((most, child) => Math.max(most, child.depth()), 0);
   }
-  /** The elements in it, as HTML without attributes. */
+  /** The children as HTML without attributes. */
   inner() {
     const whole = (node) => (node instanceof Element ? `<${node.tag}>${node.inner()}</${node.tag}>` : node);
     return this.nodes.map(whole).join("");
   }
 }
 
-/** Makes elements of this kind what `document` makes. The page's modules read the rest of it when they are loaded. */
+/** Installs the fake `document`. The page's modules read its other members when they are loaded. */
 export function put() {
   const made = { createElement: (/** @type {string} */ tag) => new Element(tag) };
   Object.assign(globalThis, {

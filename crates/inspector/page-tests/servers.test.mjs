@@ -1,10 +1,10 @@
-// Servers that come, go and break down, before a fake binary.
+// Servers that appear, disappear and fail, with a fake binary.
 
 import { claim, end } from "./claim.mjs";
 import { dead, server } from "./fake-offer.mjs";
 import { browser, on, run } from "./stage.mjs";
 
-await claim("a server that breaks down leaves its list, the form and the result", () =>
+await claim("a server that fails keeps its list, the form and the result", () =>
   on({ hash: "#/lab/tools/echo" }, async (page, fake) => {
     await page.getByLabel("message *").fill("still here");
     await run(page);
@@ -23,7 +23,7 @@ await claim("a server that breaks down leaves its list, the form and the result"
   }),
 );
 
-await claim("a server that was stopped keeps its list and the form, and is called what it was", () =>
+await claim("a stopped server keeps its list, the form and its title", () =>
   on({ hash: "#/lab/tools/echo" }, async (page, fake) => {
     await page.getByLabel("message *").fill("still here");
     fake.emit("server", { ...server(), status: "closed", revision: null, transport: null });
@@ -36,7 +36,7 @@ await claim("a server that was stopped keeps its list and the form, and is calle
   }),
 );
 
-await claim("one state has one word, wherever it is shown", () =>
+await claim("a state has the same word everywhere", () =>
   on({ hash: "#/lab/server" }, async (page, fake) => {
     await page.locator(".serverhead .pill", { hasText: "connected" }).waitFor();
     await page.getByRole("link", { name: /^Modern lab ?, connected/ }).waitFor();
@@ -54,7 +54,7 @@ await claim("one state has one word, wherever it is shown", () =>
   }),
 );
 
-await claim("where no server was asked for, all are listed and connected to by a click", () => {
+await claim("without a server in the address, all servers are listed, and a click connects", () => {
   const closed = (id, name) => ({ ...dead(), id, name, status: "closed", error: null, target: `run ${name}` });
   return on({ servers: [closed("s1", "one"), closed("s2", "two")] }, async (page, fake) => {
     await page.getByRole("heading", { name: "Servers" }).waitFor();
@@ -65,7 +65,7 @@ await claim("where no server was asked for, all are listed and connected to by a
   });
 });
 
-await claim("a page without the key says so", () =>
+await claim("a page without the key reports it", () =>
   on({ token: "another" }, async (page) => {
     await page.getByRole("heading", { name: "The key of this page is not valid" }).waitFor();
     // The browser reports the refusal.
@@ -73,7 +73,7 @@ await claim("a page without the key says so", () =>
   }),
 );
 
-await claim("a server at a URL that does not answer any more is not shown as connected", () =>
+await claim("a server at a URL that stopped answering is not shown as connected", () =>
   on({}, async (page, fake) => {
     await page.locator(".state.open").waitFor();
     fake.emit("server", { ...server(), isDown: true });
@@ -85,7 +85,7 @@ await claim("a server at a URL that does not answer any more is not shown as con
   }),
 );
 
-await claim("messages are counted for the server that is shown", () =>
+await claim("the number of messages is that of the shown server", () =>
   on({}, async (page, fake) => {
     await page.getByRole("option", { name: /echo/ }).waitFor();
     const row = (seq, id) => ({
@@ -116,9 +116,9 @@ await claim("a result that breaks its schema is not called done", () =>
     fake.emit("exchange", { ...exchange, n: 2, result, outputCheck });
     await page.evaluate(() => (location.hash = `${location.hash.replace(/run=\d+/, "run=2")}`));
     await page.locator(".pill.warn", { hasText: "breaks its schema" }).waitFor();
-    // Nor is it in the timeline.
-    if (await page.locator(".timeline i.done").count()) throw new Error("the timeline calls it done");
-    if (await page.locator(".pill.done").count()) throw new Error("it is called done");
+    // The timeline does not report success either.
+    if (await page.locator(".timeline i.done").count()) throw new Error("the timeline shows the call as done");
+    if (await page.locator(".pill.done").count()) throw new Error("the status shows the call as done");
   }),
 );
 

@@ -1,4 +1,4 @@
-// A server whose tools say what it was started with, and which roots it may work in.
+// A server whose tools return its arguments, environment and roots.
 
 import { createInterface } from "node:readline";
 

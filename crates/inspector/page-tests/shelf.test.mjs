@@ -1,4 +1,4 @@
-// The list of servers with a real binary and real programs: node shelf.test.mjs TURNBUCKLE
+// The list of servers, with the real binary and real programs: node shelf.test.mjs TURNBUCKLE
 
 import { execFile, spawn } from "node:child_process";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
@@ -37,7 +37,7 @@ await writeFile(
 );
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 
-/** Calls a tool that has no arguments, and gives the text of its answer. */
+/** Calls a tool without arguments and returns the text of its result. */
 async function call(page, server, tool) {
   await page.goto(`${page.url().split("#")[0]}#/${encodeURIComponent(server)}/tools/${tool}`);
   await page.locator(".callform h1", { hasText: tool }).waitFor();
@@ -48,7 +48,7 @@ async function call(page, server, tool) {
   return page.locator(".answer").innerText();
 }
 
-/** The same until another process answers: a restart takes a moment. */
+/** The same, repeated until a new process answers, because a restart takes a moment. */
 async function callAnother(page, server, before) {
   for (let turn = 0; ; turn += 1) {
     await page.locator(".state.open").waitFor();
@@ -109,7 +109,7 @@ await claim("a server is added with its environment and folder, restarted and st
   await page.context().close();
 });
 
-await claim("an input that the file does not declare is asked for, too", async (assert) => {
+await claim("an input that the file does not declare is also asked for", async (assert) => {
   const page = await look(browser, inspector, { hash: "#/" });
   const row = page.getByRole("article", { name: "undeclared" });
   await row.getByText("Input missing").waitFor();
@@ -147,14 +147,14 @@ await claim("the command line of a server that was added runs as it is shown", a
   const { stdout } = await run({ TURNBUCKLE_INPUT_DSN: "secret://3" });
   assert.match(stdout, new RegExp(`^two words secret://3 in ${work} with eu west by`));
   await assert.rejects(run({}), /TURNBUCKLE_INPUT_DSN/);
-  // A server that was stopped is called what it was.
+  // A stopped server keeps its title.
   await page.goto(`${page.url().split("#")[0]}#/`);
   await page.getByRole("button", { name: "Stop First" }).click();
   await page.getByRole("article", { name: "First, not started" }).waitFor();
   await page.context().close();
 });
 
-await claim("an error has the code that came, and a call whose server dies says so", async () => {
+await claim("an error shows its code, and a call reports that its server died", async () => {
   const page = await look(browser, inspector, { hash: "#/undeclared/tools/missing" });
   await page.locator(".callform h1", { hasText: "missing" }).waitFor();
   await page.keyboard.press("Control+Enter");
@@ -166,7 +166,7 @@ await claim("an error has the code that came, and a call whose server dies says 
   await page.context().close();
 });
 
-await claim("what a program prints on its standard error is shown as it comes", async () => {
+await claim("a program's standard error is shown as it arrives", async () => {
   const page = await look(browser, inspector, { hash: "#/" });
   await page
     .getByRole("article", { name: "asking" })
@@ -192,7 +192,7 @@ await claim("roots of the command line reach a server, and so do changes on the 
   await page.context().close();
 });
 
-await claim("a changed file restarts the programs that run, and not those that were stopped", async (assert) => {
+await claim("a changed file restarts running programs, and not stopped ones", async (assert) => {
   const page = await look(browser, inspector, { hash: "#/asking/tools/started" });
   const before = await call(page, "asking", "started");
   await writeFile(join(work, "watched.txt"), "two, which is longer");
@@ -220,7 +220,7 @@ await claim("the config files are read again when the page asks for it", async (
   await page.context().close();
 });
 
-await claim("a call saved on the page passes as a test, and fails when the answer is another", async (assert) => {
+await claim("a call saved on the page passes as a test, and fails with another result", async (assert) => {
   const page = await look(browser, inspector, { hash: "#/plain/tools/print" });
   await page.getByRole("button", { name: "Connect" }).click();
   await call(page, "plain", "print");

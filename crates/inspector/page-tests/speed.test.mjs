@@ -1,10 +1,10 @@
-// How fast the page is, with more of everything than anybody has. Nothing else should run meanwhile.
+// The speed of the page with very large amounts of data. Nothing else should run at the same time.
 
 import { claim, end } from "./claim.mjs";
 import { held, longestTask, middle, most, stopwatch } from "./measure.mjs";
 import { browser, on, run } from "./stage.mjs";
 
-/** Types into a filter, letter by letter; what each cost. */
+/** Types into a filter, letter by letter. Returns the time of each letter. */
 async function typed(watch, filter, text) {
   const times = [];
   for (const letter of text) {
@@ -74,7 +74,7 @@ await claim("a result of 5 MB: first screen within 200 ms, nothing blocks for mo
   );
 });
 
-await claim("in 5 MB a row far inside is found", () =>
+await claim("the search finds a late row in 5 MB", () =>
   on({ hash: "#/lab/tools/large" }, async (page) => {
     await run(page);
     await page.getByRole("tab", { name: "Structured" }).click();

@@ -1,4 +1,4 @@
-// A page of its own before a fake binary of its own, for each claim.
+// A new page with a new fake binary for each claim.
 
 import { chromium } from "playwright-core";
 
@@ -7,7 +7,7 @@ import { serveFake } from "./fake.mjs";
 
 export const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 
-/** Runs `act` on a page of its own, before a binary of its own. */
+/** Runs `act` on a new page with a new fake binary. */
 export async function on(options, act) {
   const served = await serveFake(options);
   const page = await openPage(browser, served.url, options);

@@ -1,4 +1,4 @@
-// Work with one call: the editor of JSON, tables, search, questions and tests that are saved, before a fake binary.
+// Work with one call: the JSON editor, tables, search, questions and saved tests, with a fake binary.
 
 import { readFile } from "node:fs/promises";
 
@@ -6,10 +6,10 @@ import { claim, end } from "./claim.mjs";
 import { RESULTS, server } from "./fake-offer.mjs";
 import { browser, on, run } from "./stage.mjs";
 
-/** What tools come to, of any shape. @type {Record<string, any>} */
+/** The results of tools, of any shape. @type {Record<string, any>} */
 const results = RESULTS;
 
-await claim("the JSON editor has colours, lays out, and completes names and values by the schema", () =>
+await claim("the JSON editor has colours, formats, and completes names and values from the schema", () =>
   on({ hash: "#/lab/tools/tricky?view=json" }, async (page) => {
     const area = page.getByLabel("Arguments as JSON");
     await area.fill('{"who": "Al", "big": 12, "urgent": true}');
@@ -55,12 +55,12 @@ await claim("a list of objects is a table: sorted, searched, or a tree", () =>
     if (!(await first()).includes("WASHER-M8")) throw new Error(await first());
     await page.getByRole("button", { name: "Tree" }).click();
     await page.locator(".tablebox .tree").waitFor();
-    // The rest of the structure is shown once, beside the table.
+    // The other members are shown once, beside the table.
     await page.locator(".content .key", { hasText: "place" }).waitFor();
   }),
 );
 
-await claim("the answer comes before its timing, and the time of a person is not the server's", () =>
+await claim("the result is above its timing, and the user's time does not count as the server's", () =>
   on({ hash: "#/lab/tools/rows" }, async (page, fake) => {
     await run(page);
     await page.getByText("Ten parts are in stock.").waitFor();
@@ -82,7 +82,7 @@ await claim("the answer comes before its timing, and the time of a person is not
   }),
 );
 
-await claim("a call is saved as a test, with what is expected of it", () =>
+await claim("a call is saved as a test with its expected result", () =>
   on({ hash: "#/lab/tools/rows" }, async (page) => {
     await run(page);
     await page.locator(".pill.done").waitFor();
@@ -116,7 +116,7 @@ await claim("the data of a JSON-RPC error is shown with its code and message", (
   }),
 );
 
-await claim("a union is checked as the variant that was chosen, and says so under its field", () =>
+await claim("a union is checked against the chosen variant, and its problems are under their fields", () =>
   on({ hash: "#/lab/tools/tricky" }, async (page) => {
     await page.getByLabel("who *").fill("Al");
     await page.getByText("Point", { exact: true }).click();
@@ -133,7 +133,7 @@ await claim("a union is checked as the variant that was chosen, and says so unde
   }),
 );
 
-await claim("the action bar stays in sight, and says what needs attention", () =>
+await claim("the action bar stays visible, and shows what needs attention", () =>
   on({ hash: "#/lab/tools/tricky", height: 600 }, async (page) => {
     await page.locator(".callform > .scroll").evaluate((one) => one.scrollTo(0, one.scrollHeight));
     const box = await page.getByRole("button", { name: /^Call/ }).boundingBox();
@@ -141,7 +141,7 @@ await claim("the action bar stays in sight, and says what needs attention", () =
   }),
 );
 
-await claim("only what is unusual is flagged, and a request with its answer is one row", () =>
+await claim("only unusual tools and messages are marked, and a request with its response is one row", () =>
   on({ rows: 40, hash: "#/~messages" }, async (page) => {
     await page.getByText("20 of 20").waitFor();
     await page.getByText(/^40 messages of 1 server/).waitFor();
@@ -157,7 +157,7 @@ await claim("only what is unusual is flagged, and a request with its answer is o
   }),
 );
 
-await claim("all tabs of a server are in sight at 768 px", () =>
+await claim("all tabs of a server are visible at 768 px", () =>
   on({ hash: "#/lab/tools", width: 768, tools: 240 }, async (page) => {
     await page.locator(".views .count").nth(2).waitFor();
     const hidden = await page.locator(".views").evaluate((one) => one.scrollWidth - one.clientWidth);
@@ -180,14 +180,14 @@ for (const width of [390, 768, 1280]) {
         return points.filter(([x, y]) => !detail.contains(document.elementFromPoint(x, y)));
       });
       if (covered.length) throw new Error(JSON.stringify(covered));
-      // The filter, where it is in sight, is whole.
+      // A visible filter is not cut off.
       const filter = await page.locator("tb-wire .filter").boundingBox();
       if (filter.width < 150) throw new Error(`the filter has ${filter.width} px`);
     }),
   );
 }
 
-await claim("a tool is flagged as a task where the server has tasks", () => {
+await claim("a tool is marked as a task if the server supports tasks", () => {
   const capabilities = { ...server().capabilities, extensions: { "io.modelcontextprotocol/tasks": {} } };
   return on({ servers: [{ ...server(), capabilities }] }, async (page) => {
     const flags = page.locator("tb-offers .pill");
@@ -222,7 +222,7 @@ await claim("a call shows the lines that the server logged for it, also late one
   }),
 );
 
-await claim("a call that failed without an answer says so in its timeline", () =>
+await claim("the timeline of a call that failed without a response ends with the failure", () =>
   on({ hash: "#/lab/tools/slow" }, async (page, fake) => {
     await run(page);
     await page.locator("tb-run .timeline").getByText("working on it").waitFor();
@@ -246,7 +246,7 @@ await claim("a list of objects with nested members is a table, too", () =>
   }),
 );
 
-await claim("characters that would hide something or turn the text are shown as what they are", () => {
+await claim("invisible characters and characters that change the direction of text are made visible", () => {
   const description = "red \u001b[31m and \u202ereversed";
   const evil = { name: "evil", description, inputSchema: { type: "object", properties: {} } };
   return on({ hash: "#/lab/tools/evil", more: [evil] }, async (page) => {
@@ -259,7 +259,7 @@ await claim("characters that would hide something or turn the text are shown as 
   });
 });
 
-await claim("styles of the gateway's views stay there", () =>
+await claim("the styles of the gateway's views do not affect other views", () =>
   on({ hash: "#/lab/tools/rows?look=structured" }, async (page) => {
     await run(page);
     const key = page.locator("tb-run .key").first();
@@ -298,7 +298,7 @@ await claim("a long key stays inside the message that it is in", () => {
   });
 });
 
-await claim("a cancelled call takes its question with it", () =>
+await claim("cancelling a call removes its question", () =>
   on({ hash: "#/lab/tools/deploy" }, async (page) => {
     await run(page);
     await page.locator(".questionline").getByText("1 question waiting").waitFor();

@@ -1,16 +1,16 @@
-// What the page's modules share: values of JSON, schemas, what the binary tells, and elements.
+// Types shared by the page's modules: JSON values, schemas, the binary's messages, and elements.
 
 type Digits = import("./assets/json.js").Digits;
-/** A value of JSON, as `parse` gives it. */
+/** A JSON value as returned by `parse`. */
 type Json = string | number | boolean | null | Digits | Json[] | JsonObject;
-/** An object of JSON. A member that is `undefined` is left out. */
+/** A JSON object. A member that is `undefined` is left out. */
 interface JsonObject {
   [name: string]: Json | undefined;
 }
-/** A value of JSON, or nothing: a field that is left out. */
+/** A JSON value, or `undefined` for a field that is left out. */
 type Field = Json | undefined;
 
-/** A JSON Schema, as far as the page reads it; `resolve` takes out what is not of these types. */
+/** The members of a JSON Schema that the page reads. `resolve` removes members of other types. */
 interface Schema {
   $ref?: string;
   $anchor?: string;
@@ -58,7 +58,7 @@ interface Choice {
 interface Variant {
   schema: Schema;
   label: string;
-  /** The variant as the union has it. */
+  /** The unresolved schema from the union. */
   of: Schema;
 }
 /** The kind of field that a schema asks for. */
@@ -68,24 +68,24 @@ type Kind =
   | { kind: "union"; schema: Schema; variants: Variant[] }
   | { kind: PlainKind; schema: Schema };
 type PlainKind = "const" | "object" | "map" | "array" | "string" | "number" | "integer" | "boolean" | "null" | "any";
-/** Something that is wrong with the value at a path, which is a JSON pointer. */
+/** A problem with the value at a path, which is a JSON pointer. */
 interface Problem {
   path: string;
   message: string;
-  /** Whether nothing was given yet: no mistake until somebody wants to send it. */
+  /** Whether a value is missing. That is shown only when the user tries to send the form. */
   isMissing?: boolean;
 }
-/** Asks the server how the value of an argument goes on. */
+/** Asks the server to complete the value of an argument. */
 type Complete = (name: string, value: string) => Promise<string[]>;
 
-/** What failed, as the binary tells it. */
+/** An error reported by the binary. */
 interface Failure {
   who?: string;
   code?: number | null;
   message: string;
   causes?: string[];
   hint?: string | null;
-  /** What a JSON-RPC error has besides. */
+  /** The `data` of a JSON-RPC error. */
   data?: Json;
 }
 interface ServerInfo {
@@ -96,7 +96,7 @@ interface ServerInfo {
   websiteUrl?: string;
   icons?: { src?: string }[];
 }
-/** A value that a config file wants to be told. */
+/** A value that a config file asks for. */
 interface Input {
   id: string;
   description: string;
@@ -105,7 +105,7 @@ interface Input {
   isSecret: boolean;
   hasValue: boolean;
 }
-/** Why a server cannot be connected to. */
+/** The reason why the page cannot connect to a server. */
 interface Blocked {
   kind: "inputs" | "shadowed" | "untrusted" | "disabled" | "unusable";
   by?: string;
@@ -118,7 +118,7 @@ interface ConfigFile {
   problem?: string | null;
 }
 interface Server {
-  /** Whether it did not answer the last time, although it is connected to. */
+  /** Whether the server is connected but did not answer the last request. */
   isDown?: boolean;
   id: string;
   name: string;
@@ -134,14 +134,14 @@ interface Server {
   instructions?: string | null;
   capabilities?: Capabilities | null;
   stderr?: string[];
-  /** The number of the line after the last. */
+  /** The number of the next line of standard error. */
   stderrEnd?: number;
   inputs?: Input[];
   blocked?: Blocked | null;
   isProgram?: boolean;
   /** Whether the program does not exist. */
   isMissing?: boolean;
-  /** How it is started or reached, for a file of tests. */
+  /** How the server is started or reached, for a test file. */
   launch?: JsonObject;
   shell?: { before?: string; options?: string; server?: string; command?: string };
 }
@@ -182,7 +182,7 @@ interface ResourceTemplate {
   description?: string;
   mimeType?: string;
 }
-/** What a server offers, made sound by `offer.js`. */
+/** A server's lists, cleaned up by `offer.js`. */
 interface Offer {
   tools: Tool[];
   prompts: Prompt[];
@@ -190,7 +190,7 @@ interface Offer {
   resourceTemplates: ResourceTemplate[];
   problems: { list: string; error: Failure }[];
 }
-/** A tool, a prompt, a resource or a template, with how it is called. */
+/** A tool, prompt, resource or resource template, and how to call it. */
 interface Subject {
   item: Tool | Prompt | Resource | ResourceTemplate;
   name: string;
@@ -212,7 +212,7 @@ interface Subject {
   params: (value: JsonObject) => JsonObject;
   values: (params: JsonObject | undefined) => JsonObject | null;
 }
-/** A look and a word. */
+/** A style and a text. */
 type Mark = [string, string];
 
 interface Task {
@@ -231,12 +231,12 @@ interface Progress {
   total?: number | Digits | null;
   message?: string;
 }
-/** The result of a call, of any method. */
+/** The result of a call of any method. */
 interface CallResult extends JsonObject {
   isError?: boolean;
   structuredContent?: Json;
 }
-/** A call, with all that belongs to it. */
+/** A call with everything that belongs to it. */
 interface Exchange {
   n: number;
   server: string;
@@ -293,7 +293,7 @@ interface WireRow {
   bytes?: number | null;
   round?: number | null;
 }
-/** A request with the number of its answer, or a message that has none. */
+/** A request with the number of its response, or any other message. */
 interface WirePair extends WireRow {
   answer?: number;
 }
@@ -312,7 +312,7 @@ interface HttpExchange {
 }
 interface LogLine {
   server: string;
-  /** The call that it was written for, where that is known. */
+  /** The call that the line belongs to, if known. */
   exchange?: number | null;
   level: string;
   logger?: string | null;
@@ -334,10 +334,10 @@ interface AuthStep {
   url?: string | null;
 }
 
-/** What an element may have inside; what is nothing is left out. */
+/** A child of an element. `null`, `undefined` and `false` are left out. */
 type Child = Node | string | number | null | undefined | false | Child[];
 /**
- * Attributes of an element. Those that begin with `on` listen to events; `value`, `checked` and `open` are
+ * Attributes of an element. Names that begin with `on` are event listeners; `value`, `checked` and `open` are
  * properties.
  */
 interface Attributes {
@@ -381,7 +381,7 @@ interface HTMLElementTagNameMap {
   "tb-wire-detail": import("./assets/wire-detail.js").WireDetail;
 }
 
-/** The gateway as the binary tells of it. */
+/** The gateway as reported by the binary. */
 interface GatewayOverview {
   address: string;
   version: string;

@@ -1,4 +1,4 @@
-// The form that adds a server: a command or a URL, with all that a config file could say of it.
+// The form that adds a server: a command or a URL, with every setting that a config file has.
 
 import { post } from "./api.js";
 import { View, button, copyButton, focusOn, h, messageOf } from "./element.js";
@@ -7,7 +7,7 @@ import { programName } from "./program-name.js";
 import { go } from "./router.js";
 import { state, touch } from "./store.js";
 
-/** `${input:id}`, which is asked for in a field of its own. */
+/** `${input:id}`: a value that the form asks for in a separate field. */
 const INPUT = /\$\{input:([^}]+)\}/g;
 
 export class AddServer extends View {
@@ -140,7 +140,7 @@ export class AddServer extends View {
     this.classList.toggle("asurl", kind === "url");
     this.heard();
   }
-  /** What the form says, as a config file would. */
+  /** The form's values as an entry of a config file. */
   entry() {
     if (this.kind === "url") {
       const headers = this.headers.value;
@@ -212,7 +212,7 @@ export class AddServer extends View {
         inputs: Object.fromEntries(given),
         ...(this.saveTo.value ? { save: this.saveTo.value } : {}),
       });
-      // Events may have told more of it already.
+      // An event may already have delivered a newer state of this server.
       if (!state.servers.has(server.id)) state.servers.set(server.id, server);
       touch("servers", server.id);
       if (server.blocked) return this.close();
@@ -224,7 +224,7 @@ export class AddServer extends View {
 }
 customElements.define("tb-add-server", AddServer);
 
-/** Names with values, in a table. */
+/** A table of names and values. */
 class Pairs {
   /**
    * @param {string} label

@@ -1,10 +1,10 @@
-// The binary behind the page: requests with the launch's token, and its stream of events.
+// Requests to the binary, with the token of this launch, and its stream of events.
 
 import { print } from "./json.js";
 import { parseLarge } from "./json-slices.js";
 
 const KEPT_TOKEN = "turnbuckle.token";
-/** Waits between attempts to reach the binary again, in ms. */
+/** Delays between attempts to reconnect to the binary, in ms. */
 const AGAIN_AFTER = [250, 500, 1000, 2000, 5000];
 
 export class ApiError extends Error {
@@ -19,7 +19,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Takes the token out of the address, where it would be seen, and keeps it for this tab. */
+/** Moves the token from the address, where it is visible, into the storage of this tab. */
 function takeToken() {
   const found = /(?:^#|[&?])token=([^&]+)/.exec(location.hash);
   if (!found) return;
@@ -28,7 +28,7 @@ function takeToken() {
   history.replaceState(null, "", location.pathname + rest);
 }
 
-// Before anything reads the address.
+// This runs before any module reads the address.
 takeToken();
 
 const headers = () => ({ authorization: `Bearer ${sessionStorage.getItem(KEPT_TOKEN) ?? ""}` });
@@ -37,7 +37,7 @@ const headers = () => ({ authorization: `Bearer ${sessionStorage.getItem(KEPT_TO
  * @param {string} method
  * @param {string} path
  * @param {unknown} [body]
- * @returns {Promise<any>} what the binary answers for this path
+ * @returns {Promise<any>} the body of the answer
  */
 async function request(method, path, body) {
   const isJson = body !== undefined;
@@ -69,7 +69,7 @@ export const post = (path, body = {}) => request("POST", path, body);
 export const remove = (path) => request("DELETE", path);
 
 /**
- * The bytes of a file that the binary writes.
+ * The bytes of a file that the binary generates.
  *
  * @param {string} path
  * @param {unknown} body
@@ -85,8 +85,9 @@ export async function file(path, body = {}) {
 }
 
 /**
- * Follows what happens, each event when the one before is taken, for as long as the page lives. `reload` reads what
- * is, and gives the newest event that is part of it; `connected` hears how it goes.
+ * Follows the stream of events for as long as the page is open, and reconnects when it breaks. `reload` reads the
+ * current state and returns the id of the newest event in it. `react` gets one event at a time. `connected` gets each
+ * change of the connection.
  *
  * @param {() => Promise<string | number>} reload
  * @param {(name: string, data: any) => unknown} react
@@ -108,7 +109,7 @@ export async function follow(reload, react, connected) {
       }
     } catch (error) {
       if (error instanceof ApiError && (error.status === 401 || error.status === 403)) return connected("refused");
-      // Whatever else it was, the answer is the same: say so, wait, and ask again.
+      // Every other error is handled in the same way: report it, wait, and try again.
     }
     connected("lost");
     await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER[Math.min(failures, AGAIN_AFTER.length - 1)]));
@@ -117,13 +118,13 @@ export async function follow(reload, react, connected) {
 }
 
 /**
- * The events of a stream. Nothing here looks at a character twice: one event may have megabytes.
+ * The events of a stream. An event may have megabytes, so no character is read twice.
  *
  * @param {ReadableStream<Uint8Array<ArrayBuffer>>} body
  */
 async function* events(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  // Pieces of the event that is not whole yet.
+  // Pieces of an incomplete event.
   /** @type {string[]} */
   let kept = [];
   for (;;) {
@@ -137,7 +138,7 @@ async function* events(body) {
     const text = kept.length ? kept.join("") + value : value;
     let from = 0;
     for (;;) {
-      // An end cannot be before the newest piece.
+      // The pieces before the newest one contain no end of an event.
       const end = text.indexOf("\n\n", from || Math.max(0, text.length - value.length - 1));
       if (end < 0) break;
       const event = await read(text, from, end);

@@ -1,4 +1,4 @@
-// An MCP App in a frame of another origin: it sees the call it belongs to, and may ask for more.
+// An MCP App in a frame of another origin. It gets its call's arguments and result, and may send requests.
 
 import { get } from "./api.js";
 import { announce, button, h, messageOf, time } from "./element.js";
@@ -7,9 +7,9 @@ import { finish, state } from "./store.js";
 import { isDestructive, mayDestroy } from "./subject.js";
 import { theme } from "./theme.js";
 
-/** The revision of the Apps extension that is spoken with the frame. */
+/** The revision of the Apps extension. */
 const APPS = "2026-01-26";
-/** What an app may ask of its server through the page. */
+/** Methods that an app may call on its server through the page. */
 const PASSED_ON = new Set([
   "tools/call",
   "resources/read",
@@ -19,13 +19,13 @@ const PASSED_ON = new Set([
 ]);
 /** The heights that a frame may ask for, in px. */
 const [SHORTEST, TALLEST] = [40, 2000];
-/** Lines that are kept of what an app says. */
+/** The most lines kept of an app's log. */
 const MOST_SAID = 50;
-/** Questions of an app that wait for a person. */
+/** The most questions of an app that may be open at once. */
 const MOST_ASKED = 5;
 
 /**
- * The frame of the app at `uri`, told of the call's arguments and result.
+ * The frame of the app at `uri`. The app gets the call's arguments and result.
  *
  * @param {Exchange} exchange
  * @param {string} uri
@@ -41,10 +41,10 @@ export function openApp(exchange, uri) {
 
 /** @typedef {{ url: string, permissions?: string, prefers_border?: boolean, refused?: string[] }} Ready */
 /** @typedef {string | number | undefined} Id of a request */
-/** @typedef {{ id?: Id, method?: string, params?: any }} Message of the app; what it has is for each method to say */
+/** @typedef {{ id?: Id, method?: string, params?: any }} Message from the app; `params` depend on the method */
 
 /**
- * Whether a tool may be called by an app. Where nothing is said, everybody may.
+ * Whether apps may call a tool. Without a `visibility`, they may.
  *
  * @param {Tool} tool
  */
@@ -64,7 +64,7 @@ class App {
     this.exchange = exchange;
     this.uri = uri;
     this.refused = refused;
-    /** Tools that the person allows this app to call. @type {Set<string>} */
+    /** Tools that the user allowed this app to call. @type {Set<string>} */
     this.agreed = new Set();
     // Without `allow-same-origin` the app has an opaque origin, which no other app shares.
     this.frame = h(`iframe${hasBorder === false ? "" : ".bordered"}`, {
@@ -78,7 +78,7 @@ class App {
     this.asked = h("div.appasks", { role: "status" });
   }
   elements() {
-    // An app on our own origin could read the page; such a one is not shown.
+    // An app on the page's own origin could read the page, so it is not shown.
     if (new URL(this.url).origin === location.origin) {
       return [h("p.problem", null, "The app is not on an origin of its own, and was not opened.")];
     }
@@ -99,7 +99,7 @@ class App {
   }
   /** @param {object} message */
   send(message) {
-    // There is no origin to name; only the app is in that window, which may not leave the sandbox's port.
+    // An opaque origin cannot be named as the target. The window cannot leave the sandbox's port.
     this.frame.contentWindow?.postMessage(JSON.parse(print({ jsonrpc: "2.0", ...message })), "*");
   }
   /** @param {Message} message */
@@ -124,8 +124,8 @@ class App {
     if (this.said.childElementCount > MOST_SAID) this.said.firstChild?.remove();
   }
   /**
-   * Whether the app may call a tool: one that is for apps, and if it may destroy something, a person has agreed. For a
-   * tool that says nothing about itself, the person agrees once for this app.
+   * Whether the app may call a tool. The tool must be visible to apps, and the user confirms each call of a destructive
+   * tool. For a tool without annotations, the user confirms once for this app.
    *
    * @param {Id} id
    * @param {any} params of the call
@@ -146,7 +146,7 @@ class App {
     return false;
   }
   /**
-   * Shows a question, unless too many wait for an answer.
+   * Shows a question, unless too many are open.
    *
    * @param {HTMLElement} question
    */
@@ -156,7 +156,7 @@ class App {
     return true;
   }
   /**
-   * Asks the person whether a tool that may be destructive may be called.
+   * Asks the user whether the app may call a tool that may be destructive.
    *
    * @param {Tool} tool
    * @param {any} values of the call
@@ -239,7 +239,7 @@ const ACTS = {
       answer();
       question.remove();
     };
-    // Nothing opens by itself: a person looks at the host and clicks.
+    // No link opens automatically: the user sees the host and clicks.
     question.append(
       h("span.pill.asked", null, "the app asks"),
       "to open ",

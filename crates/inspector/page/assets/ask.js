@@ -1,4 +1,4 @@
-// A question of the server, in the timeline of the call that it belongs to.
+// A question of the server to the user, in the timeline of its call.
 
 import { post } from "./api.js";
 import { View, button, bytes, h, messageOf } from "./element.js";
@@ -12,7 +12,7 @@ import "./schema-form.js";
 
 /** @typedef {{ messages?: { role: string, content: JsonObject | JsonObject[] }[], systemPrompt?: string }} Sampling */
 
-/** Replies that somebody wished to give again, for as long as this page is open. */
+/** The sampling reply that the user chose to reuse, for as long as this page is open. */
 const canned = { text: "", isKept: false };
 
 export class Ask extends View {
@@ -52,7 +52,7 @@ export class Ask extends View {
     );
   }
   /**
-   * Says which of how many questions it is.
+   * Shows the question's position among the open questions.
    *
    * @param {[number, number]} of
    */
@@ -65,7 +65,7 @@ export class Ask extends View {
     try {
       return this.known();
     } catch {
-      // It is not what its method says: it is shown and answered as it is.
+      // The parameters do not fit the method: show them as JSON, and answer with JSON.
       return this.anything();
     }
   }
@@ -113,7 +113,7 @@ export class Ask extends View {
     );
     const form = document.createElement("tb-form").setup({
       schema: params.requestedSchema,
-      // The server proposes these answers; they are sent unless somebody changes them.
+      // The server proposes these answers. They are sent unless the user changes them.
       value: filledIn(params.requestedSchema),
       label: "Answer",
     });
@@ -146,7 +146,7 @@ export class Ask extends View {
       isSafe = /^https?:$/.test(url.protocol);
       warnings = warningsOf(url);
     } catch {
-      // It is shown as it came, and cannot be opened.
+      // The URL is invalid: it is shown as text, without a link.
     }
     return [
       h("p.host", null, host),
@@ -274,7 +274,7 @@ export class Ask extends View {
 customElements.define("tb-ask", Ask);
 
 /**
- * What a person should know before visiting an address.
+ * Warnings about a URL before the user opens it.
  *
  * @param {URL} url
  */
@@ -288,7 +288,7 @@ function warningsOf(url) {
 }
 
 /**
- * What kind of question it is, and who asks.
+ * The kind of a question, and who asks it.
  *
  * @param {Question} ask
  * @param {string} from
@@ -301,12 +301,12 @@ function kindOfAsk({ method, params }, from) {
   return params?.mode === "url" ? ["Visit", `URL elicitation from ${from}`] : ["Form", `Elicitation from ${from}`];
 }
 
-/** A question keeps its element, and what was filled in, when it moves to the call it belongs to. */
+/** Elements by question: a question keeps its element and its input when it moves to its call. */
 /** @type {Map<string, Ask>} */
 const shown = new Map();
 /**
  * @param {Question} ask
- * @param {[number, number]} of which of how many questions it is
+ * @param {[number, number]} of the question's position and the number of questions
  */
 export function askElement(ask, of) {
   for (const id of shown.keys()) if (!state.asks.has(id)) shown.delete(id);

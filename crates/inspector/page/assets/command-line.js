@@ -1,4 +1,4 @@
-// The command line that does what the page does.
+// The command line that is equivalent to a call on the page.
 
 import { isNumber, isObject, print } from "./json.js";
 import { resolve } from "./schema.js";
@@ -8,8 +8,8 @@ const SAFE = /^[A-Za-z0-9_@%+=:,./-]+$/;
 export const quote = (/** @type {string} */ text) => (SAFE.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /**
- * `[cd FOLDER &&] turnbuckle VERB [OPTIONS] SERVER [OBJECT] [key=value …] [-- COMMAND]`; the binary knows how its
- * servers are named.
+ * `[cd FOLDER &&] turnbuckle VERB [OPTIONS] SERVER [OBJECT] [key=value …] [-- COMMAND]`. The binary provides the parts
+ * that name the server.
  *
  * @param {Server} server
  * @param {string} verb
@@ -24,7 +24,7 @@ export function commandLine(server, verb, object, value, schema) {
         isSecret(schema, key) ? fromVariable(key, one, schema) : quote(word(key, one, schema)),
       )
     : [];
-  // A word `name=value` ends its name at the first `=`; the arguments as a whole are read from a pipe.
+  // In `name=value` the name ends at the first `=`. With `=` in a name, all arguments are piped as JSON.
   const isPiped = isObject(value) && Object.keys(value).some((key) => key.includes("="));
   const start = isPiped ? [before, "printf %s", quote(print(value)), "| turnbuckle"] : [before, "turnbuckle"];
   const words = [...start, verb, options, named, object ? quote(object) : "", ...(isPiped ? ["-"] : given), command];
@@ -41,7 +41,7 @@ function isSecret(schema, key) {
 }
 
 /**
- * A secret is left to a variable of the shell: command lines are read by others and kept.
+ * A secret becomes a shell variable, because command lines are stored and visible to other users.
  *
  * @param {string} key
  * @param {unknown} value

@@ -1,4 +1,4 @@
-// Controls that hold fields: objects, maps and arrays. What is inside is drawn when it is opened.
+// Controls that contain fields: objects, maps and arrays. Their content is drawn when it is opened.
 
 import { button, focusOn, h } from "./element.js";
 import { field } from "./field.js";
@@ -6,17 +6,17 @@ import { isObject, put } from "./json.js";
 import { initial, shape } from "./schema.js";
 import { pointer } from "./validate.js";
 
-/** Characters of a name that fit above a box to tick. */
+/** Characters of a name that fit above a checkbox. */
 const SHORT_NAME = 6;
 
-/** Items drawn at once; more are a click away. */
+/** Items drawn at once. A button draws more. */
 const BATCH = 50;
 
-/** Kinds of items that are drawn as groups, one below the other. */
+/** Kinds of items that are drawn as groups, one below another. */
 const GROUPS = new Set(["object", "union", "map", "array"]);
 
 /**
- * The members that a schema names, and any others that the value has.
+ * The members in the schema, and all other members of the value.
  *
  * @param {import("./control.js").Of & { value: JsonObject | undefined }} of
  */
@@ -87,7 +87,7 @@ export function map({ form, kind, value, path, name, emit }) {
 }
 
 /**
- * @typedef {object} Entries the entries of an object that its schema does not name
+ * @typedef {object} Entries the entries of an object whose schema has no names for them
  * @property {import("./field.js").Form} form
  * @property {Schema} schema
  * @property {JsonObject | undefined} value
@@ -97,7 +97,7 @@ export function map({ form, kind, value, path, name, emit }) {
  */
 
 /**
- * Rows of key and value. A key that is there twice is said, not merged.
+ * Rows of keys and values. Duplicate keys are reported, not merged.
  *
  * @param {Entries} of
  */
@@ -175,12 +175,12 @@ function entries({ form, schema, value, path, label, emit }) {
   return box;
 }
 
-/** Fields that a row of a table holds at the most. */
+/** The most fields in a row of a table. */
 const MOST_COLUMNS = 4;
 const PLAIN = new Set(["string", "number", "integer", "boolean", "enum", "const"]);
 
 /**
- * The names of the columns, where the items are flat objects with few fields.
+ * The names of the columns if the items are flat objects with few fields, otherwise null.
  *
  * @param {Schema} items
  * @param {import("./field.js").Form} form
@@ -208,7 +208,7 @@ function grid({ form, kind: { schema }, value, path, name, id, emit }, { names, 
   let items = [...(value ?? [])];
   const required = new Set(item.required ?? []);
   const body = h("tbody");
-  // A box to tick needs no more room than the name above it.
+  // A checkbox column is as narrow as its name.
   const isTick = (/** @type {string} */ key) =>
     key.length <= SHORT_NAME && shape(item.properties?.[key] ?? {}, form.root).kind === "boolean";
   const head = h(
@@ -282,7 +282,7 @@ function grid({ form, kind: { schema }, value, path, name, id, emit }, { names, 
 }
 
 /**
- * What to call the list at a path: its name, and the number of the item where it is in a list itself.
+ * A name for the list at a path. If the list is an item of another list, the name includes the item's number.
  *
  * @param {string} path
  */
@@ -293,8 +293,8 @@ function listName(path) {
 }
 
 /**
- * Adds an item to the list at a path. Where lists are in lists, the buttons of both are one below the other, and
- * say which list is meant.
+ * A button that adds an item to the list at a path. The buttons of nested lists are next to each other, so their text
+ * includes the name of the list.
  *
  * @param {string} path
  * @param {() => void} add
@@ -403,7 +403,7 @@ export function array(of) {
 }
 
 /**
- * What an item is whose box is empty: an item is there as long as its row is.
+ * The value of an item whose box is empty. The item exists for as long as its row does.
  *
  * @param {Schema} schema
  * @param {import("./field.js").Form} form

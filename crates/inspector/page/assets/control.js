@@ -1,31 +1,31 @@
-// The controls of a field, by the kind of value that its schema asks for.
+// The control of a field, by the kind of its schema.
 
 import { h, messageOf } from "./element.js";
 import { array, map, object } from "./control-nested.js";
 import { isNumber, isObject, kindOf, numberFrom, parse, print, same } from "./json.js";
 import { initial, shape, variantOf } from "./schema.js";
 
-/** Choices up to this many are all in sight. */
+/** Up to this many choices are shown as radio buttons. */
 const RADIOS = 5;
-/** Characters of all choices that fit beside each other. */
+/** Choices up to this many characters in total are shown side by side. */
 const LONGEST_SEGMENTS = 44;
 /** Characters of a description that is shown beside a checkbox. */
 export const LONGEST_CHECK = 80;
-/** From this length on, a string is expected to have lines. */
+/** A string that may be this long gets a box with several lines. */
 const LONG = 200;
 /** @type {Record<string, string>} */
 const INPUTS = { email: "email", uri: "url", date: "date", time: "text", password: "password" };
 
 /**
- * @typedef {object} Of what a control is for
+ * @typedef {object} Of the parts of a control
  * @property {import("./field.js").Form} form
  * @property {Kind} kind
- * @property {any} value of the kind, or nothing
+ * @property {any} value of the kind, or undefined
  * @property {string} path
  * @property {string} id
  * @property {string} name
  * @property {boolean} isRequired
- * @property {boolean} [isCell] whether it is in a table, whose head has its name
+ * @property {boolean} [isCell] whether it is in a table, which has the name in its head
  * @property {(next: Field) => void} emit
  */
 
@@ -57,7 +57,7 @@ const ACCEPTS = {
 };
 
 /**
- * The element for a value; one that does not fit its kind is kept, and edited as JSON.
+ * The element for a value. A value of another kind is kept and edited as JSON.
  *
  * @param {Of} of
  * @returns {HTMLElement}
@@ -71,7 +71,7 @@ export function control(of) {
 const describedBy = (/** @type {string} */ id) => ({ id, "aria-describedby": `${id}-problem` });
 
 /**
- * What an empty box says: what the server takes if nothing is sent, or what fits.
+ * The placeholder of an empty box: the default, the range, or an example.
  *
  * @param {Field} value
  * @param {Schema} schema
@@ -85,7 +85,7 @@ function hint(value, schema) {
   return typeof example === "string" ? example : "";
 }
 
-/** Limits of integer types say nothing to a person. */
+/** Whether to show a limit. The limits of integer types tell the user nothing. */
 export const isTelling = (/** @type {number | Digits | undefined} */ limit) =>
   limit !== undefined && Math.abs(Number(limit)) < 2 ** 31 - 1;
 
@@ -105,7 +105,7 @@ function string({ form, kind: { schema }, value, id, path, name, emit }) {
   };
   const input =
     type && (type !== "date" || isDate) ? h("input", { ...attributes, type }) : textArea(schema, attributes);
-  // A box that is empty sends nothing.
+  // An empty box leaves out the value.
   input.addEventListener("input", () => emit(input.value || undefined));
   if (!form.complete) return input;
   const list = h("datalist", { id: `${id}-list` });
@@ -119,7 +119,7 @@ function string({ form, kind: { schema }, value, id, path, name, emit }) {
 }
 
 /**
- * A box for text, with lines if it is expected to have some.
+ * A box for text, with several lines for long text.
  *
  * @param {Schema} schema
  * @param {Attributes & { value: string }} attributes
@@ -131,7 +131,7 @@ function textArea(schema, attributes) {
     attributes.value.includes("\n") ||
     /textarea|multi-?line|markdown/.test(schema.format ?? "");
   const area = h(`textarea.${isLong ? "long" : "short"}`, { ...attributes, rows: isLong ? 4 : 1 });
-  // Enter makes no line in a short text by accident; with Shift it does.
+  // In a short text only Shift+Enter starts a new line.
   area.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !isLong && !area.value.includes("\n")) event.preventDefault();
   });
@@ -139,7 +139,7 @@ function textArea(schema, attributes) {
 }
 
 /**
- * Asks the server how a value goes on; only the newest answer is shown.
+ * Asks the server to complete a value. Only the newest answer is shown.
  *
  * @param {import("./field.js").Form} form
  * @param {string} name
@@ -163,7 +163,7 @@ function number({ kind: { kind, schema }, value, id, emit }) {
     value: value === undefined ? "" : String(value),
     placeholder: hint(value, schema),
   });
-  // What is no number is sent as the text it is, if somebody insists: nothing is rounded or dropped.
+  // Text that is not a number is sent unchanged if the user chooses "Send anyway".
   input.addEventListener("input", () =>
     emit(numberFrom(input.value) ?? (input.value === "" ? undefined : input.value)),
   );
@@ -177,7 +177,7 @@ function number({ kind: { kind, schema }, value, id, emit }) {
  * @param {(index: number) => void} choose
  */
 function radios({ id, name }, options, chosen, choose) {
-  // What fits beside each other is one control of parts; long choices are a list.
+  // Short choices are side by side; long choices are a list.
   const isShort = options.reduce((sum, { label }) => sum + label.length + 4, 0) <= LONGEST_SEGMENTS;
   const group = h(isShort ? "div.radios.segments" : "div.radios.list", {
     role: "radiogroup",
@@ -204,7 +204,7 @@ function boolean({ kind: { schema }, value, id, name, isCell, emit }) {
   const box = h("input", {
     ...describedBy(id),
     type: "checkbox",
-    // What the server takes if nothing is sent.
+    // Without a value, the box shows the default.
     checked: value === undefined ? schema.default === true : value === true,
     "aria-label": isCell ? name : null,
     onchange: () => emit(box.checked),
@@ -338,7 +338,7 @@ function union(of) {
   const known = variants.findIndex((variant) => variant.of === form.chosen.get(path));
   const schemas = variants.map((variant) => variant.schema);
   let chosen = value === undefined ? -1 : variantOf(value, schemas, form.root);
-  // What was chosen stays so, whatever else the value may fit by now.
+  // The chosen variant stays chosen, even if the value now fits another.
   if (value !== undefined && known >= 0) chosen = known;
   if (chosen >= 0) held.set(chosen, value);
   const place = h("div.inner");
@@ -346,7 +346,7 @@ function union(of) {
   const draw = () => {
     const inner = shape(variants[chosen].schema, form.root);
     const at = chosen;
-    // The choice says it already.
+    // A null has no fields: the chosen option is enough.
     if (inner.kind === "null") return place.replaceChildren();
     return place.replaceChildren(
       control({
@@ -385,7 +385,7 @@ function union(of) {
 }
 
 /**
- * Any value, as its JSON. Text that is not JSON stays in the box, and says where it breaks.
+ * Any value, edited as JSON. Invalid JSON stays in the box, with the position of the error.
  *
  * @param {Of} of
  */

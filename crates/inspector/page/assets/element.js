@@ -1,4 +1,4 @@
-// Elements from a few words, and elements of ours that stop listening when they leave the page.
+// Helpers that create elements, and the base class of custom elements.
 
 import { icon } from "./icon.js";
 import { on } from "./store.js";
@@ -22,7 +22,7 @@ export function h(name, attributes, ...children) {
     else if (key === "value" || key === "checked" || key === "open") Object.assign(element, { [key]: value });
     else element.setAttribute(key, value === true ? "" : String(value));
   }
-  // One by one: there may be more than an engine takes as arguments.
+  // Appended one by one, because there may be more children than a call can have arguments.
   for (const child of /** @type {unknown[]} */ (children).flat(Infinity)) {
     if (isSomething(child)) {
       element.append(typeof child === "string" ? visible(child) : /** @type {Node | string} */ (child));
@@ -31,13 +31,13 @@ export function h(name, attributes, ...children) {
   return /** @type {ElementOf<Name>} */ (element);
 }
 
-/** Control characters except for those of lines, and marks that turn the direction of the text after them. */
-// eslint-disable-next-line no-control-regex -- these are what is looked for
+/** Control characters except tab and line breaks, and marks that change the direction of text. */
+// eslint-disable-next-line no-control-regex -- it matches control characters on purpose
 const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Text in which nothing is hidden: a server's text cannot look like another. Only what is shown; values stay as they
- * are.
+ * Text with its invisible characters made visible, so that a server's text cannot pass for another. For display only:
+ * values are never changed.
  *
  * @param {string} text
  */
@@ -46,7 +46,7 @@ export const visible = (text) =>
     ? text
     : text.replaceAll(HIDDEN, (one) => {
         const code = one.codePointAt(0) ?? 0;
-        // Unicode has a picture for each of the first.
+        // Unicode has a visible symbol for each character below U+0020.
         if (code < 0x20) return String.fromCodePoint(0x2400 + code);
         return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
       });
@@ -54,7 +54,7 @@ export const visible = (text) =>
 const isSomething = (/** @type {unknown} */ child) => child !== null && child !== undefined && child !== false;
 
 /**
- * A button with a picture; the words are its name. `quiet` hides the words.
+ * A button with an icon. `words` are its name; `quiet` hides them.
  *
  * @param {string} words
  * @param {(event: MouseEvent) => unknown} onclick
@@ -71,7 +71,7 @@ export function button(words, onclick, { picture, look = "plain", quiet = false,
 }
 
 /**
- * A box that filters or searches, with its picture and the key that leads to it.
+ * A box that filters or searches, with its icon and its keyboard shortcut.
  *
  * @param {HTMLInputElement} input
  * @param {string} picture
@@ -81,7 +81,7 @@ export const searchBox = (input, picture, key) =>
   h("div.searchbox", null, icon(picture), input, key ? h("kbd", { "aria-hidden": "true" }, key) : null);
 
 /**
- * Changes the words of a button.
+ * Changes the text of a button.
  *
  * @param {HTMLButtonElement} made
  * @param {string} words
@@ -92,7 +92,7 @@ export function setWords(made, words) {
 }
 
 /**
- * A button that copies text, and says that it did.
+ * A button that copies text and confirms it.
  *
  * @param {string} words
  * @param {string | (() => string | null | Promise<string>)} text
@@ -129,7 +129,7 @@ function copyByHand(text) {
 }
 
 /**
- * Tells people who listen instead of looking.
+ * Announces a text to screen readers.
  *
  * @param {string} words
  */
@@ -139,7 +139,7 @@ export function announce(words) {
 }
 
 /**
- * Hands a file to the browser's downloads.
+ * Downloads a file.
  *
  * @param {string} name
  * @param {BlobPart} parts
@@ -198,7 +198,7 @@ export function tabs(label, choices, chosen, choose, extra) {
 }
 
 /**
- * Puts the cursor into an element that can have it.
+ * Focuses an element, if it can have the focus.
  *
  * @param {Element | null | undefined} element
  */
@@ -207,18 +207,18 @@ export function focusOn(element) {
 }
 
 /**
- * What an error says.
+ * The message of an error.
  *
  * @param {unknown} error
  */
 export const messageOf = (error) => (error instanceof Error ? error.message : String(error));
 
 /**
- * Does it now, and again so long after each end: what takes longer than the pause is not asked for twice at a time.
+ * Runs `act` now, and again `pause` after each run ends, so that runs never overlap.
  *
  * @param {() => Promise<unknown>} act
  * @param {number} pause in ms
- * @returns {() => void} ends it
+ * @returns {() => void} stops it
  */
 export function repeat(act, pause) {
   let isOver = false;
@@ -235,13 +235,13 @@ export function repeat(act, pause) {
   };
 }
 
-/** An element of ours. `watch` listens to the store for as long as it is in the page. */
+/** The base class of custom elements. `watch` listens to the store for as long as the element is in the page. */
 export class View extends HTMLElement {
   /** @type {(() => void)[]} */
   #stops = [];
-  /** @type {(() => void) | undefined} what ends with the element */
+  /** @type {(() => void) | undefined} is called when the element leaves the page */
   stopped;
-  /** Draws the element; it is in the page. */
+  /** Draws the element. Called when it is in the page. */
   start() {}
   connectedCallback() {
     this.start();
@@ -275,7 +275,7 @@ export const bytes = (count) =>
 /** @param {number} ms */
 export const span = (ms) =>
   ms < 10
-    ? // A number such as 4.0, which the page keeps as it was written, is not one of JavaScript's.
+    ? // A number such as 4.0 is a `Digits`, not a JavaScript number.
       `${Number(Number(ms).toFixed(1))} ms`
     : ms < 1000
       ? `${Math.round(ms)} ms`
@@ -290,7 +290,7 @@ export const clock = (at) => {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${ms}`;
 };
 /**
- * The time of day to the second, as the wire tells it.
+ * The time of day to the second.
  *
  * @param {number} at
  */
@@ -300,5 +300,5 @@ export const time = (at) => clock(at).slice(0, 8);
  * @param {string} word
  */
 export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
-/** Whether the page is as narrow as that of a telephone. */
+/** Whether the page is as narrow as on a phone. */
 export const isNarrow = () => innerWidth < 720;

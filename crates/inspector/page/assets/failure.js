@@ -1,4 +1,4 @@
-// An error, said so that one knows whose it is and what to try.
+// An error: where it happened, its message, and a hint.
 
 import { h } from "./element.js";
 import { tree } from "./tree.js";
@@ -11,7 +11,7 @@ const WHO = {
   authorization: "The server requires authorization",
   validation: "Turnbuckle did not send this",
 };
-/** The server says that it is its own fault. */
+/** JSON-RPC's code of an internal error of the server. */
 const INTERNAL = -32603;
 const CODES = new Map([
   [-32700, "parse error"],
@@ -27,7 +27,7 @@ const CODES = new Map([
 ]);
 
 /**
- * Words with `names` in them, as messages quote them.
+ * Text in which `names` between backticks become code.
  *
  * @param {string} words
  */
@@ -37,7 +37,7 @@ export const coded = (words) =>
     .map((part, at) => (at % 2 ? h("code", null, part) : part));
 
 /**
- * The message, and below it the lines that a program printed.
+ * The message, followed by the lines that a program printed.
  *
  * @param {string} message
  */

@@ -1,6 +1,6 @@
-// One field of a form: its label, its control, what is wrong with it, and the way to leave it out.
+// One field of a form: its label, its control, its problems, and a way to leave it out.
 //
-// A field holds a JSON value, or `undefined` when it is empty: nothing, null and "" are three.
+// A field holds a JSON value, or `undefined` when it is empty. `undefined`, null and "" are three different values.
 
 import { button, focusOn, h, plural } from "./element.js";
 import { fine } from "./icon.js";
@@ -12,11 +12,11 @@ import { initial, shape } from "./schema.js";
 const NESTED = new Set(["object", "map", "array", "union"]);
 let made = 0;
 
-/** A form's shared parts: the root schema, the fields by path, and completion where there is one. */
+/** The state that a form's fields share: the root schema, the fields by path, and completion if available. */
 export class Form {
   /** @type {Map<string, { row: HTMLElement, message: HTMLElement, target: () => HTMLElement | null }>} */
   fields = new Map();
-  /** @type {Map<string, Schema>} the variant that a person chose, by the path of the union */
+  /** @type {Map<string, Schema>} the variants that the user chose, by the paths of their unions */
   chosen = new Map();
   /**
    * @param {Schema} root
@@ -30,7 +30,7 @@ export class Form {
     return `f${(made += 1)}`;
   }
   /**
-   * Shows problems under their fields, or under the nearest one around; gives those without a place.
+   * Shows problems under their fields, or under the nearest field that contains them. Returns those without a field.
    *
    * @param {Problem[]} problems
    */
@@ -50,7 +50,7 @@ export class Form {
         continue;
       }
       const rest = problem.path.slice(path.length + 1);
-      // A name stays as it is written.
+      // The message starts with a name, so it is not capitalized.
       const words = rest ? `${rest}: ${problem.message}` : sentenceOf(problem.message);
       shown.message.append(h("div", null, fine("alert"), words));
       shown.row.classList.add("wrong");
@@ -59,7 +59,7 @@ export class Form {
     return lost;
   }
   /**
-   * A field, and those inside of it, have another path from now on.
+   * Changes the path of a field and of the fields inside it.
    *
    * @param {string} from
    * @param {string} to
@@ -79,7 +79,7 @@ export class Form {
     return this.fields.get(path)?.row.isConnected ?? false;
   }
   /**
-   * Puts the cursor into the field at a path, or into the nearest one around it.
+   * Focuses the field at a path, or the nearest field that contains it.
    *
    * @param {string} path
    */
@@ -92,20 +92,20 @@ export class Form {
 }
 
 /**
- * @typedef {object} Drawn a field that is to be drawn
+ * @typedef {object} Drawn the parts of a field
  * @property {Form} form
  * @property {string} name
  * @property {Schema} schema
  * @property {Field} value
  * @property {string} path
  * @property {boolean} [isItem]
- * @property {boolean} [isCell] whether it is in a table, whose head has its name
+ * @property {boolean} [isCell] whether it is in a table, which has the name in its head
  * @property {boolean} [isRequired]
  * @property {(next: Field) => void} emit
  */
 
 /**
- * Draws a field. `emit` hears each new value. An item is there as long as its row is, which no star has to say.
+ * Draws a field. `emit` gets each new value. An item of a list is required by default, but has no star.
  *
  * @param {Drawn} of
  */
@@ -140,7 +140,7 @@ export function field({ form, name, schema, value, path, isItem = false, isCell 
     h("div.body", null, place, describe(name, kind.schema, schema, isRequired), message),
   );
   const show = () => {
-    // A box of text is emptied by hand; a choice needs a way back.
+    // The user can empty a text box, but a choice needs a button for it.
     const isText = !isNested && !["enum", "boolean", "const", "null"].includes(kind.kind);
     out.hidden = isItem || isRequired || current === undefined || isText;
   };
@@ -157,7 +157,7 @@ export function field({ form, name, schema, value, path, isItem = false, isCell 
   };
   const draw = () => {
     forget(form, path);
-    // The variants of a union are in sight at once: what it starts with depends on which one is chosen.
+    // The variants of a union are shown at once, because the first value depends on the chosen variant.
     if (isNested && current === undefined && kind.kind !== "union") {
       place.replaceChildren(
         button(`Add ${name}`, () => set(initial(schema, form.root) ?? start(kind)), { picture: "plus", look: "bare" }),
@@ -191,7 +191,7 @@ export function field({ form, name, schema, value, path, isItem = false, isCell 
 }
 
 /**
- * A name that wraps between its words, if it has to: `shipping_` and `address`.
+ * A name that can wrap between its words: `shipping_` and `address`.
  *
  * @param {string} name
  */
@@ -199,7 +199,7 @@ const wrapping = (name) =>
   name.split(/(?<=[_.-])(?=[^_.-])|(?<=[a-z])(?=[A-Z])/).flatMap((part, index) => (index ? [h("wbr"), part] : [part]));
 
 /**
- * What is below, in the line of a group's name. In a list that line also has the buttons that move and remove the item.
+ * A summary of a group's content, beside its name.
  *
  * @param {Kind} kind
  */
@@ -211,7 +211,7 @@ function summary({ kind, schema }) {
 const SUMMARIES = { array: "list", map: "entries", union: "one of several kinds", nullable: "may be null" };
 
 /**
- * The fields inside a path that is drawn again.
+ * Forgets the fields inside a path before the path is drawn again.
  *
  * @param {Form} form
  * @param {string} path
@@ -248,10 +248,10 @@ function between(given, limit, word) {
  */
 function describe(name, resolved, given, isRequired) {
   const text = given?.description ?? resolved.description;
-  // It is shown beside the checkbox already.
+  // A short description is shown beside the checkbox.
   const isBeside = resolved.type === "boolean" && text && text.length <= LONGEST_CHECK;
   const words = isBeside ? null : text;
-  // So is the title, where there is no description.
+  // Without a description, the title is shown there.
   const title = resolved.type === "boolean" && !isBeside ? undefined : (given?.title ?? resolved.title);
   const isInBox = resolved.default === undefined && isTelling(resolved.minimum) && isTelling(resolved.maximum);
   const rules = [
@@ -259,10 +259,10 @@ function describe(name, resolved, given, isRequired) {
     between(resolved.minLength, resolved.maxLength, "character"),
     between(resolved.minItems, resolved.maxItems, "item"),
     resolved.format && resolved.format !== "password" ? resolved.format : null,
-    // A box that is empty has it as its placeholder; a choice has no such place.
+    // A text box shows the default as its placeholder. A choice has no placeholder.
     resolved.enum && resolved.default !== undefined && !isRequired ? `default ${brief(resolved.default)}` : null,
   ];
-  // A title that only repeats the name says nothing.
+  // A title that repeats the name is left out.
   const isNews =
     title && title.toLowerCase().replaceAll(/[\s_-]/g, "") !== name.toLowerCase().replaceAll(/[\s_-]/g, "");
   const limits = rules.filter(Boolean).join(", ");

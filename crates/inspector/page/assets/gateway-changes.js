@@ -1,4 +1,4 @@
-// What servers changed since their tools were approved.
+// Definitions that servers changed after their approval.
 
 import { button, h } from "./element.js";
 import { changedLines } from "./gateway-sides.js";
@@ -35,7 +35,7 @@ export function changes(lock, approve) {
 }
 
 /**
- * What changed in the definition; in words, where it is too long for that.
+ * The changed lines of a definition, or a sentence if it is too long to compare.
  *
  * @param {GatewayChange} one
  */

@@ -1,14 +1,14 @@
-// Small charts of the gateway: how many requests there were, how long they took, and what is between two ends.
+// Small charts of the gateway: the number of requests, their times, and the two ends of a connection.
 
 import { svg } from "./icon.js";
 
 const WIDTH = 240;
 const HEIGHT = 44;
-/** Room above the highest value. */
+/** Space above the highest value. */
 const ABOVE = 4;
 
 /**
- * One or two lines over time. A value that is missing leaves a gap.
+ * One or two lines over time. A missing value leaves a gap.
  *
  * @param {string} words what the chart shows
  * @param {(number | null)[][]} rows
@@ -30,7 +30,7 @@ export function chart(words, rows, isFilled = false) {
     const at = (/** @type {number} */ value) => (HEIGHT - (value / most) * (HEIGHT - ABOVE)).toFixed(1);
     for (const part of parts(values)) {
       const points = part.map(([where, value]) => `${(where * step).toFixed(1)},${at(value)}`);
-      // One value alone is as long as the chart; one beside gaps is a dot.
+      // A single value spans the whole chart. A value between gaps is a dot.
       const end = values.length === 1 ? WIDTH : Math.min(WIDTH, part[0][0] * step + 2);
       if (points.length === 1) points.push(`${end.toFixed(1)},${at(part[0][1])}`);
       const feet = [points[0], points[points.length - 1]].map((point) => `${point.split(",")[0]},${HEIGHT}`);
@@ -60,7 +60,7 @@ function parts(values) {
 }
 
 /**
- * Two ends, and between them the sign of the program where something is translated.
+ * Two ends, with Turnbuckle's mark between them if messages are translated.
  *
  * @param {boolean} isTranslated
  */

@@ -1,11 +1,11 @@
-// Which revisions of clients call which revisions of servers, and what happens between them.
+// The map of revisions: clients, servers, and what the gateway does between each two.
 
 import { h } from "./element.js";
 import { ends } from "./gateway-chart.js";
 import { callCount, count, isModern } from "./gateway-parts.js";
 
 const REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
-/** Shares of the busiest cell from which on a cell is darker. */
+/** The shares of the busiest cell at which a cell gets darker. */
 const SHADES = [0, 0.05, 0.25, 0.6];
 const short = (/** @type {number} */ value) => (value < 10_000 ? count(value) : `${(value / 1000).toFixed(1)}k`);
 
@@ -60,7 +60,7 @@ export function revisionMap(cells) {
   );
 }
 
-/** What happens in each of the four cells of eras. @type {[boolean, boolean, string, string][]} */
+/** What the gateway does, by the eras of the client and the server. @type {[boolean, boolean, string, string][]} */
 const ERAS = [
   [false, false, "Legacy to legacy", "Requests pass through with new ids."],
   [false, true, "Legacy to modern", "Input requests become requests to the client."],

@@ -1,4 +1,4 @@
-// The requests that passed through the gateway, with the messages of both hops side by side.
+// The requests through the gateway, with the messages of both hops side by side.
 
 import { get } from "./api.js";
 import { View, bytes, clock, h, messageOf, repeat, searchBox, span } from "./element.js";
@@ -8,9 +8,9 @@ import { icon } from "./icon.js";
 import { go, onPlace, place } from "./router.js";
 import "./virtual-list.js";
 
-/** It is asked so often, in ms. */
+/** The interval between two updates, in ms. */
 const TICK = 1000;
-/** Requests that are kept here. */
+/** The most requests kept on the page. */
 const KEPT = 1000;
 /** @type {Record<string, [string, string]>} */
 const OUTCOMES = {
@@ -45,7 +45,7 @@ export class GatewayMessages extends View {
   detail;
   /** @type {HTMLElement} */
   problem;
-  /** @type {string} what the detail shows */
+  /** @type {string} the key of the shown detail */
   shown = "";
   start() {
     this.filter = h("input.filter", {
@@ -89,7 +89,7 @@ export class GatewayMessages extends View {
     void this.show();
   }
   async read() {
-    // Those that ran when they were read last may be over.
+    // Requests that were running at the last update are read again.
     const running = [...this.exchanges.values()].find((one) => one.outcome === "running");
     const newest = Math.max(0, ...this.exchanges.keys());
     const after = running ? running.number - 1 : newest;
@@ -234,7 +234,7 @@ function detail(whole) {
   ].filter((part) => part !== null);
 }
 
-/** The time that the server needed. @param {GatewayWhole} whole */
+/** The server's share of the time. @param {GatewayWhole} whole */
 function serverTime(whole) {
   const own = whole.messages.filter((one) => one.hop === "server");
   const [first] = own.filter((one) => one.part === "request");

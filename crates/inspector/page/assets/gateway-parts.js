@@ -1,4 +1,4 @@
-// The parts of the gateway's view that only show: figures, the map of revisions, questions, callers and denials.
+// The read-only parts of the gateway's view: figures, the map of revisions, questions, callers and denials.
 
 import { h, span, time } from "./element.js";
 import { chart } from "./gateway-chart.js";
@@ -10,7 +10,7 @@ export const PERIODS = { "15m": "15 min", "1h": "1 h", "24h": "24 h" };
 export const isModern = (/** @type {string} */ revision) => revision >= MODERN;
 export const count = (/** @type {number} */ value) => value.toLocaleString("en");
 /**
- * How long, in one unit.
+ * A duration in one unit.
  *
  * @param {number} seconds
  */
@@ -38,7 +38,7 @@ export function figures(seen, period) {
   const word = PERIODS[period];
   const each = series.requests.map((requests) => requests / series.step);
   const whole = series.requests.reduce((total, requests) => total + requests, 0);
-  // What has not ended yet would look like a fall.
+  // The last interval is incomplete and would look like a drop.
   const now = each.length > 1 ? each[each.length - 2] : (each[0] ?? 0);
   const rate = (/** @type {number} */ value) =>
     value >= 10 ? count(Math.round(value)) : String(Number(Number(value).toFixed(2)));
@@ -100,10 +100,9 @@ const note = (/** @type {string} */ words) => h("span.small.dim.beside", null, "
 const figure = (words, value, below) => h("div", null, h("h2.kind.line", null, words), h("p.big", null, value), below);
 
 /**
- * A table with a head. Where it is too wide, each row is a block: a cell that needs the word of its head there has it
- * as `data-head`.
+ * A table with a head. On a narrow page each row is a block, and a cell with `data-head` shows that text as its label.
  *
- * @param {[Child, string?][]} columns words and look
+ * @param {[Child, string?][]} columns text and style
  * @param {Child} rows
  */
 export const dataTable = (columns, rows) =>

@@ -1,13 +1,13 @@
-// The servers behind the gateway: what each speaks, how it is, and what it printed.
+// The servers behind the gateway: their revisions, states and logs.
 
 import { button, h, span } from "./element.js";
 import { count, dataTable, inOneUnit, isModern } from "./gateway-parts.js";
 import { spark } from "./server-row.js";
 import { namedTile } from "./tile.js";
 
-/** Letters of a reason that are shown in the row. */
+/** The most characters of a reason in a row. */
 const LONGEST_REASON = 90;
-/** Columns of the table: words and look. @type {() => [Child, string?][]} */
+/** Columns of the table: text and style. @type {() => [Child, string?][]} */
 const columns = () => [
   ["Server"],
   ["Target"],
@@ -19,7 +19,7 @@ const columns = () => [
   ["p50", ".right"],
   [h("span.outside", null, "Latency and actions")],
 ];
-/** How a state looks, and its word. @type {Record<string, [string, string]>} */
+/** The style and the text of each state. @type {Record<string, [string, string]>} */
 const STATES = {
   idle: ["closed", "Starts when it is needed"],
   disabled: ["closed", "Switched off"],
@@ -100,7 +100,7 @@ function row(server, open, act) {
 }
 
 /**
- * What happened, without the name of the server, which the row has, and without what was tried.
+ * The reason without the server's name, which the row shows, and without the action that failed.
  *
  * @param {string} reason
  */
@@ -113,7 +113,7 @@ const brief = (reason) =>
 /** @param {GatewayServer} server */
 function health(server) {
   const [look, word] = STATES[server.state] ?? ["closed", server.state];
-  // The whole of it is in the log and in the title.
+  // The log and the title have the full text.
   const said = brief(server.reason ?? "");
   const reason = said ? `: ${said.slice(0, LONGEST_REASON)}${said.length > LONGEST_REASON ? "…" : ""}` : "";
   const soon =

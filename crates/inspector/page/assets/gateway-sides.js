@@ -1,13 +1,13 @@
-// Two messages side by side: which belong together, and which of their lines differ.
+// Matches the messages of both hops, and marks the lines that differ.
 
 import { h } from "./element.js";
 import { parse, print } from "./json.js";
 
-/** Longer texts are not compared line by line: that takes the square of their length. */
+/** Longer texts are not compared: the time grows with the square of the number of lines. */
 const COMPARED = 600;
 
 /**
- * Joins each message of one hop with what became of it on the other.
+ * Pairs each message of one hop with its translation on the other.
  *
  * @param {GatewayMessage[]} messages
  * @returns {[GatewayMessage | undefined, GatewayMessage | undefined][]}
@@ -26,21 +26,21 @@ export function joined(messages) {
 }
 
 /**
- * Whether one message became the other: a result may become an error where a revision cannot say it.
+ * Whether one message is the translation of the other. A result may become an error if a revision cannot express it.
  *
  * @param {GatewayMessage} one
  * @param {GatewayMessage} other
  */
 function isSame(one, other) {
   const isEnd = (/** @type {GatewayMessage} */ { part }) => part === "result" || part === "error";
-  // A modern client is asked with a result.
+  // A modern client gets a question as a result.
   const [client, server] = one.hop === "client" ? [one, other] : [other, one];
   const isAsked = client.part === "result" && server.part === "question";
   return one.part === other.part || (isEnd(one) && isEnd(other)) || isAsked;
 }
 
 /**
- * The texts of both sides, with the lines marked that the other does not have.
+ * The texts of both sides. Lines that only one side has are marked.
  *
  * @param {string | undefined} client
  * @param {string | undefined} server
@@ -55,7 +55,7 @@ export function sides(client, server) {
 }
 
 /**
- * What of a value was taken out and what came in, as lines; lines that both have are left out.
+ * The removed and the added lines of a value.
  *
  * @param {Json | undefined} before
  * @param {Json | undefined} after
@@ -78,7 +78,7 @@ export function changedLines(before, after) {
 }
 
 /**
- * The lines of a JSON text; of one that was cut, as it is.
+ * The lines of a JSON text, indented. Text that was cut off is not indented.
  *
  * @param {string} json
  */
@@ -91,7 +91,7 @@ function pretty(json) {
 }
 
 /**
- * The lines of each text that are not part of the longest common sequence. A comma at the end is no difference.
+ * The lines of each text that are not in the longest common subsequence. A comma at the end of a line is ignored.
  *
  * @param {string[]} left
  * @param {string[]} right

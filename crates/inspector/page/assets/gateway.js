@@ -1,4 +1,4 @@
-// The gateway beside the page: who calls what, how it is translated, what waits, and what was denied.
+// The gateway's view: callers, servers, translations, open questions and denied calls.
 
 import { get, post } from "./api.js";
 import { View, announce, button, focusOn, h, messageOf, repeat } from "./element.js";
@@ -10,13 +10,13 @@ import { icon } from "./icon.js";
 import { place, set } from "./router.js";
 import "./gateway-messages.js";
 
-/** It is asked so often, in ms. */
+/** The interval between two updates, in ms. */
 const TICK = 1000;
 
 export class GatewayView extends View {
   /** @type {GatewayOverview | null} */
   seen = null;
-  /** @type {Map<string, string>} what each part shows, as a text */
+  /** @type {Map<string, string>} the shown data of each part, as text */
   shown = new Map();
   /** @type {Record<string, HTMLElement>} */
   parts = {};
@@ -185,7 +185,7 @@ export class GatewayView extends View {
     ]);
   }
   /**
-   * Draws a part again if what it shows has changed. The focus, what is unfolded and what is scrolled stay.
+   * Draws a part again if its data changed. Keeps the focus, open details and scroll positions.
    *
    * @param {string} name
    * @param {unknown} data

@@ -1,4 +1,4 @@
-// All servers: those of the command line, of the config files and those added here, each with what it needs next.
+// The list of all servers: from the command line, from config files, and added on the page.
 
 import { post } from "./api.js";
 import { View, button, focusOn, h, messageOf, plural, searchBox } from "./element.js";
@@ -11,9 +11,9 @@ import "./add-server.js";
 import "./roots-pane.js";
 import "./server-log.js";
 
-/** The list draws new latencies so often, in ms. */
+/** The interval between two updates of the latencies, in ms. */
 const TICK = 1000;
-/** Sources that are no files. */
+/** Names of sources other than files. */
 const WORDS = ["Command line", "Added on this page"];
 
 export class Home extends View {
@@ -31,7 +31,7 @@ export class Home extends View {
   problem;
   /** @type {Map<string, { key: string, row: HTMLElement }>} rows by the server's id */
   rows = new Map();
-  /** @type {string | null | undefined} what the pane shows */
+  /** @type {string | null | undefined} the key of the shown pane */
   paneKey;
   /** @param {(server: Server) => unknown} connect */
   setup(connect) {
@@ -76,7 +76,7 @@ export class Home extends View {
     this.drawPane();
   }
   /**
-   * Opens a pane beside the list, or closes it.
+   * Opens or closes a pane beside the list.
    *
    * @param {string} name
    * @param {string} value
@@ -148,7 +148,7 @@ export class Home extends View {
     if (parts.length) parts.unshift(columnHeads());
     else parts.push(this.nothing(all.length > 0));
     for (const id of [...this.rows.keys()]) if (!state.servers.has(id)) this.rows.delete(id);
-    // What stays is not moved: somebody may be typing there.
+    // An unchanged element is not moved, because the user may be typing in it.
     let before = this.list.firstChild;
     for (const part of parts) {
       if (part === before) before = before.nextSibling;
@@ -200,7 +200,7 @@ export class Home extends View {
 }
 customElements.define("tb-home", Home);
 
-/** What the columns are. */
+/** The heads of the columns. */
 function columnHeads() {
   const [first, ...words] = ["", "Server", "Revision", "Offers", "Latency, p50", ""];
   return h(

@@ -1,4 +1,4 @@
-// Pictures of 16 by 16, drawn with strokes; each is beside a word or has a name of its own.
+// Icons of 16 by 16 px, drawn with strokes. Each is beside a text or has an accessible name.
 
 /** @type {Record<string, string>} */
 const PATHS = {
@@ -47,7 +47,7 @@ export function icon(name) {
   return known.cloneNode(true);
 }
 
-/** The sign of the program: two eye bolts in a frame. */
+/** Turnbuckle's mark: two eye bolts in a frame. */
 export function mark() {
   const group = svg("g", { transform: "rotate(-45 12 12)" });
   group.append(
@@ -61,7 +61,7 @@ export function mark() {
   return picture;
 }
 
-/** Puts the sign into the tab of the browser, on a ground that is seen in light and dark. */
+/** Sets the mark as the icon of the browser's tab, on a background for light and dark themes. */
 export function applyFavicon() {
   const whole = svg("svg", { viewBox: "0 0 32 32", xmlns: SPACE });
   const inner = mark();
@@ -80,7 +80,7 @@ export function applyFavicon() {
 }
 
 /**
- * An element of SVG. Sizes that come from data are its attributes.
+ * An SVG element. Sizes that depend on data are attributes, because the page's policy allows no inline styles.
  *
  * @param {string} name
  * @param {Record<string, string | number>} attributes
@@ -93,7 +93,7 @@ export function svg(name, attributes) {
 }
 
 /**
- * The same, smaller, for a line of small text.
+ * A smaller icon for small text.
  *
  * @param {string} name
  */

@@ -1,16 +1,16 @@
-// An editor for JSON: the colours of its parts, its layout, and what the schema offers at the cursor.
+// An editor for JSON: colours, formatting, and completions from the schema.
 
 import { button, h } from "./element.js";
 import { asList, isObject, parse, print } from "./json.js";
 import { resolve } from "./schema.js";
 
-/** Longer text is not coloured: each key would cost more than a frame. */
+/** Longer text is not coloured: colouring would take longer than a frame after each key press. */
 const LONGEST_COLOURED = 60_000;
-/** Choices that are offered at once. */
+/** The most completions shown at once. */
 const MOST_CHOICES = 50;
 const TOKEN = /("(?:[^"\\\n]|\\.)*"?)(\s*:)?|(-?\d[\d.eE+-]*)|\b(true|false|null)\b|([{}[\],:])/g;
 
-/** @typedef {{ text: string, about: string }} Choice what may be typed at the cursor */
+/** @typedef {{ text: string, about: string }} Choice a completion at the cursor */
 /** @typedef {{ path: (string | number)[], isKey: boolean, from: number, word: string, keys: string[] }} At */
 
 /**
@@ -79,7 +79,7 @@ export function jsonEditor({ text, schema, label, heard }) {
     list.children[chosen]?.scrollIntoView({ block: "nearest" });
     return undefined;
   };
-  /** Below the cursor, which is measured in the coloured text. */
+  /** Places the list below the cursor. The coloured text gives the cursor's position. */
   const place = () => {
     const before = h("span", null, area.value.slice(0, open?.at.from ?? 0));
     const point = h("span", null, "\u200b");
@@ -148,7 +148,7 @@ export function jsonEditor({ text, schema, label, heard }) {
       area.value = print(parse(area.value), 2);
       changed();
     } catch {
-      // What is wrong is said below the editor already.
+      // The line below the editor already shows the error.
     }
     area.focus();
   };
@@ -164,7 +164,7 @@ export function jsonEditor({ text, schema, label, heard }) {
 }
 
 /**
- * Enter keeps the indentation, and goes deeper after a bracket.
+ * Makes Enter keep the indentation, and increase it after a bracket.
  *
  * @param {KeyboardEvent} event
  * @param {HTMLTextAreaElement} area
@@ -186,7 +186,7 @@ function indent(event, area, changed) {
 }
 
 /**
- * The parts of a text, each in its colour.
+ * The tokens of a text, each in its colour.
  *
  * @param {string} text
  * @returns {(Node | string)[]}
@@ -211,7 +211,7 @@ function coloured(text) {
 }
 
 /**
- * Where the cursor is: the way to the value around it, and the word that is being typed. The text need not be JSON.
+ * The path to the value around the cursor, and the word before the cursor. The text may be invalid JSON.
  *
  * @param {string} text
  * @param {number} end
@@ -287,7 +287,7 @@ function unquoted(text) {
 }
 
 /**
- * What the schema has at a place: names of members, or values.
+ * The completions that the schema has at a place: names of members, or values.
  *
  * @param {Schema} root
  * @param {At} at
@@ -328,7 +328,7 @@ function offered(root, { path, isKey, keys }) {
 }
 
 /**
- * A schema and the variants that it may be.
+ * A schema and its variants.
  *
  * @param {Schema} given
  * @param {Schema} root

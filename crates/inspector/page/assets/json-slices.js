@@ -1,28 +1,28 @@
-// Large JSON, read a slice at a time, so that the page stays awake while it is read.
+// Parses large JSON in slices, so that the page stays responsive.
 //
-// Members of a value that fit in a slice are found by their ends and handed to `parse` together;
-// what is larger than a slice is opened and read in the same way.
+// Members that fit in a slice are passed to `parse` together. A member that is larger than a slice is read in the
+// same way, member by member.
 
 import { parse, put } from "./json.js";
 
-/** Text shorter than this is read at once, in characters: it takes a few milliseconds. */
+/** Text of fewer characters is parsed at once, which takes a few milliseconds. */
 const AT_ONCE = 200_000;
-/** Characters that are handed to the parser together. */
+/** Characters passed to the parser at once. */
 const SLICE = 64_000;
-/** The page gets a turn after so many ms. */
+/** The longest time between two turns of the page, in ms. */
 const TURN = 10;
 
-/** Between two objects of a list, most of the time. */
+/** Usually the text between two objects of a list. */
 const BETWEEN = /\}\s*,\s*\{/g;
 const [QUOTE, COMMA, COLON, OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [
   34, 44, 58, 91, 92, 93, 123, 125,
 ];
 
 /**
- * The value of a JSON text, as `parse` gives it.
+ * The value of a JSON text, as `parse` returns it.
  *
  * @param {string} text
- * @returns {Promise<any>} what the caller takes it for
+ * @returns {Promise<any>} of the type that the caller expects
  */
 export async function parseLarge(text) {
   if (text.length < AT_ONCE) return parse(text);
@@ -30,7 +30,7 @@ export async function parseLarge(text) {
     return await new Slices(text).whole();
   } catch (error) {
     if (!(error instanceof NoSlices)) throw error;
-    // It is no JSON, or has a shape that does not come apart: the other parser says what and where.
+    // Invalid JSON, or a value that cannot be split. The full parser reports the position.
     return parse(text);
   }
 }
@@ -41,7 +41,7 @@ export async function parseLarge(text) {
  * @returns {Promise<void>}
  */
 export function turn() {
-  // Not every browser has it.
+  // Not every browser has `scheduler.yield`.
   const { scheduler } = /** @type {{ scheduler?: { yield?: () => Promise<void> } }} */ (globalThis);
   if (scheduler?.yield) return scheduler.yield();
   return new Promise((resolve) => {
@@ -78,7 +78,7 @@ class Slices {
     }
   }
   /**
-   * A value that may be larger than a slice: its members are read in batches.
+   * Reads a value that may be larger than a slice. Its members are read in batches.
    *
    * @returns {Promise<Json>}
    */
@@ -111,7 +111,7 @@ class Slices {
     }
   }
   /**
-   * As many members as fit in a slice, or one that does not.
+   * Reads as many members as fit in a slice, or one member that is larger.
    *
    * @param {Json[] | JsonObject} into
    * @param {number} close
@@ -143,7 +143,8 @@ class Slices {
     return undefined;
   }
   /**
-   * A batch up to where an object seems to end and another to begin. If it reads, that is where one does.
+   * Reads a batch up to a place where one object seems to end and the next to begin. If the batch parses, the guess was
+   * right.
    *
    * @param {Json[]} into
    */
@@ -199,7 +200,7 @@ class Slices {
       throw new NoSlices();
     }
   }
-  /** Where the value of the member begins that is at hand. */
+  /** Skips a member's name. Returns the start of its value. */
   key() {
     if (this.text.charCodeAt(this.at) !== QUOTE) throw new NoSlices();
     this.at = this.afterString(this.at);
@@ -220,7 +221,7 @@ class Slices {
     }
   }
   /**
-   * Where the value at `start` ends; -1 if it is a list or an object of more than `most` characters.
+   * The end of the value at `start`, or -1 if it is a list or an object of more than `most` characters.
    *
    * @param {number} start
    * @param {number} most

@@ -1,9 +1,9 @@
-// JSON that keeps what was written: a number that JavaScript cannot hold exactly stays as digits.
+// JSON without loss: a number that JavaScript cannot hold exactly is kept as its digits.
 //
-// `parse` gives plain values, except that such a number becomes a `Digits`; `print` writes the
-// same digits back. Everything that comes from a server or goes to one passes through here.
+// `parse` returns plain values, except that such a number becomes a `Digits`; `print` writes the same digits.
+// All data from and to servers passes through these functions.
 
-/** A number as it was written, because a JavaScript number would lose some of it. */
+/** A number as its source text, because a JavaScript number would lose digits. */
 export class Digits {
   /** @param {string} text */
   constructor(text) {
@@ -31,13 +31,13 @@ export class JsonError extends Error {
   }
 }
 
-/** Deeper nesting is refused rather than left to overflow the stack. */
+/** Deeper nesting is an error, before it can overflow the stack. */
 const DEEPEST = 2000;
-/** What the built-in parser may lose: many digits, fractions, exponents, and minus zero. */
+/** Numbers that the built-in parser may change: many digits, fractions, exponents, and minus zero. */
 const MAY_LOSE = /\d{16}|\d\.\d|\d[eE][+-]?\d|-0/;
-/** What may be such a number. */
+/** Text that may be such a number. */
 const CANDIDATE = /-?\d+(?:\.\d+)?[eE][+-]?\d+|-?\d+\.\d+|-?\d{16,}|-0(?!\d)/g;
-/** The text before and after a number that is a value. */
+/** The characters that may be before and after a number. */
 const BEFORE = /[[:,\s]/;
 const AFTER = /[\s,\]}]/;
 /** A mark before the digits of a number while the built-in parser reads it as a string. */
@@ -51,24 +51,24 @@ const ESCAPES = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: 
 const WORDS = { t: ["true", true], f: ["false", false], n: ["null", null] };
 
 /**
- * The value of a JSON text. With `isGuess` the text may not be JSON, and where it breaks is not reported.
+ * Parses JSON. With `isGuess` the text may be invalid JSON, and the error has no position.
  *
  * @param {string} text
  * @param {boolean} isGuess
- * @returns {any} what the caller takes it for
+ * @returns {any} of the type that the caller expects
  */
 export function parse(text, isGuess = false) {
   try {
     return MAY_LOSE.test(text) ? parseKeeping(text) : JSON.parse(text);
   } catch (error) {
     if (isGuess && !MAY_LOSE.test(text)) throw error;
-    // Ours is slower; it says where, and it is never fooled by digits inside a string.
+    // `Reader` is slower, but its errors have a position, and it never takes digits in a string for a number.
     return new Reader(text).document();
   }
 }
 
 /**
- * The built-in parser, with the numbers that it would change passed through it as strings.
+ * Parses with the built-in parser. Numbers that it would change are passed as marked strings.
  *
  * @param {string} text
  * @returns {Json}
@@ -78,7 +78,7 @@ function parseKeeping(text) {
   let isMarked = false;
   const marked = text.replace(CANDIDATE, (digits, at) => {
     if (String(Number(digits)) === digits) return digits;
-    // Digits in the middle of something, such as a hash in a string, are no number.
+    // Digits inside other text, such as a hash in a string, are not a number.
     if (
       (at > 0 && !BEFORE.test(text[at - 1])) ||
       (at + digits.length < text.length && !AFTER.test(text[at + digits.length]))
@@ -88,7 +88,7 @@ function parseKeeping(text) {
     isMarked = true;
     return `"\\u0001digits:${digits}"`;
   });
-  // A number inside a string would end that string here, and the text be no JSON any more.
+  // If a number inside a string was marked, the text is no longer valid JSON, and this throws.
   const value = JSON.parse(marked);
   return isMarked ? restore(value) : value;
 }
@@ -111,7 +111,7 @@ function restore(value) {
 }
 
 /**
- * The number that these digits say: a plain one where that loses nothing.
+ * The number with these digits: a JavaScript number if it is exact, otherwise a `Digits`.
  *
  * @param {string} text
  */
@@ -229,7 +229,7 @@ class Reader {
     let value = "";
     for (;;) {
       PLAIN.lastIndex = this.at;
-      // It matches everywhere, if only nothing.
+      // The pattern always matches, because it may match nothing.
       const run = /** @type {RegExpExecArray} */ (PLAIN.exec(this.text))[0];
       value += run;
       this.at += run.length;
@@ -257,7 +257,7 @@ class Reader {
 }
 
 /**
- * Sets a member, also where its name means something to JavaScript.
+ * Sets a member, even if its name is special in JavaScript, such as `__proto__`.
  *
  * @param {object} object
  * @param {string} key
@@ -284,7 +284,7 @@ export const isObject = (value) =>
 export const isNumber = (value) => typeof value === "number" || value instanceof Digits;
 
 /**
- * A list of one or many, as a list.
+ * A list, made from a list or a single value.
  *
  * @template T
  * @param {T | T[]} given
@@ -293,7 +293,7 @@ export const isNumber = (value) => typeof value === "number" || value instanceof
 export const asList = (given) => (Array.isArray(given) ? given : [given]);
 
 /**
- * JSON's word for what kind of value this is.
+ * The JSON type of a value.
  *
  * @param {unknown} value
  */
@@ -305,7 +305,7 @@ export function kindOf(value) {
 }
 
 /**
- * JSON text. With `most`, stops after about so many characters.
+ * The JSON text of a value. With `most`, it stops after about that many characters.
  *
  * @param {unknown} value
  * @param {number} indent
@@ -356,7 +356,7 @@ function leaf(value, most) {
 }
 
 /**
- * Whether two values say the same JSON.
+ * Whether two values are the same JSON.
  *
  * @param {unknown} one
  * @param {unknown} other

@@ -1,4 +1,4 @@
-// The keyboard: / ↑ ↓ Enter, Ctrl+Enter, Esc, w, ?, Ctrl+K.
+// Keyboard shortcuts: / ↑ ↓ Enter, Ctrl+Enter, Esc, w, ?, Ctrl+K.
 
 import { button, focusOn, h, isNarrow } from "./element.js";
 import { openPalette } from "./palette.js";

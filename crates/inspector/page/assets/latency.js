@@ -1,14 +1,14 @@
-// How long servers took for their last answers.
+// The response times of servers.
 
 import { state } from "./store.js";
 
-/** Answers that count, of each server. */
+/** The most responses counted for each server. */
 const LAST = 40;
-/** Messages that are looked through. */
+/** The number of newest messages that are searched. */
 const LOOKED_AT = 5000;
 
 /**
- * The times of the last answers, the oldest first, by the id of the server.
+ * The times of the last responses, oldest first, by the id of the server.
  *
  * @returns {Map<string, number[]>}
  */
@@ -18,7 +18,7 @@ export function latencies() {
   for (let at = state.wire.length - 1; at >= Math.max(0, state.wire.length - LOOKED_AT); at -= 1) {
     const { server, direction, kind, ms, status } = state.wire[at];
     if (direction !== "in" || kind !== "response" || typeof ms !== "number") continue;
-    // What waits for a person or for news says nothing about the server.
+    // Time spent on waiting for the user is not the server's.
     if (/input_required/.test(status ?? "")) continue;
     const own = found.get(server) ?? [];
     if (own.length < LAST) found.set(server, [...own, ms]);
@@ -28,7 +28,7 @@ export function latencies() {
 }
 
 /**
- * The time that half of the answers did not need.
+ * The median.
  *
  * @param {number[]} times
  */

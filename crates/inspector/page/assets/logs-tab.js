@@ -1,4 +1,4 @@
-// The log lines of a server, with a level to ask for.
+// The log lines of a server, and the level that the server is asked for.
 
 import { View, button, clock, h, messageOf, plural, visible } from "./element.js";
 import { print } from "./json.js";

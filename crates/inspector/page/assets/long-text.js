@@ -1,4 +1,4 @@
-// Text of any length: the first screen at once, more on demand, and search that jumps.
+// Text of any length: the first part at once, more on demand, and a search.
 
 import { bytes, button, h, setWords, visible } from "./element.js";
 
@@ -6,13 +6,13 @@ import { bytes, button, h, setWords, visible } from "./element.js";
 const WINDOW = 32_000;
 
 /**
- * `source(most)` gives at least `most` characters, or all there are.
+ * `source(most)` returns at least `most` characters, or the whole text if it is shorter.
  *
  * @param {string | ((most: number) => string)} source
  */
 export function longText(source) {
   const whole = typeof source === "string" ? () => source : source;
-  // Text that is laid out in columns stays so.
+  // Text in columns keeps its lines.
   const isLaidOut = typeof source !== "string" || /\n[ \t]+\S|\S {2,}\S|\t/.test(source.slice(0, 4000));
   const pre = h(`pre.text${isLaidOut ? ".lines" : ""}`);
   const box = h("div.longtext", null, pre);

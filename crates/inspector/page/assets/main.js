@@ -1,4 +1,4 @@
-// The page: the rail, the bar with the tabs, the questions that wait, and the work below them.
+// The page: the rail, the bar with the tabs, the line of open questions, and the current view.
 
 import { View, button, focusOn, h, isNarrow, messageOf } from "./element.js";
 import { applyFavicon, icon } from "./icon.js";
@@ -39,7 +39,7 @@ const LISTED = new Set(["tools", "prompts", "resources"]);
 const ELEMENTS = { server: "tb-server", tasks: "tb-tasks", logs: "tb-logs", questions: "tb-questions" };
 
 /**
- * Whether there is something to look at: the server is there, or was until it broke down or was stopped.
+ * Whether a server can be shown: it is connected, or it was and its lists are still known.
  *
  * @param {Server | null} server
  */
@@ -60,9 +60,9 @@ class Page extends View {
   grip;
   /** @type {HTMLElement | undefined} */
   panelPlace;
-  /** @type {string | null | undefined} what `main` shows */
+  /** @type {string | null | undefined} the key of the view in `main` */
   mainKey;
-  /** @type {string | null | undefined} what the panel shows */
+  /** @type {string | null | undefined} the key of the shown panel */
   panelKey;
   /** @type {string | null | undefined} the server whose messages are open */
   drawerKey;
@@ -76,7 +76,7 @@ class Page extends View {
     this.append(this.rail, this.head, waiting, this.main, this.drawer, this.dock);
     for (const topic of ["servers", "offers", "connection", "gateway"]) this.watch(topic, () => this.draw());
     this.watch("wire", () => this.drawCount());
-    // The bar counts tasks.
+    // The bar shows the number of tasks.
     this.watch("exchanges", (keys) => [...keys].some((n) => state.exchanges.get(Number(n))?.taskId) && this.drawHead());
     onPlace((now, before) => this.moved(now, before));
     this.drag();
@@ -88,7 +88,7 @@ class Page extends View {
   }
   draw() {
     if (!location.hash && state.connection !== "refused") {
-      // Nothing was asked for: the server that was named on the command line, if there is one, or the list of all.
+      // The address names no place: open the first server that is not closed, or else the list of all servers.
       const first = [...state.servers.values()].find((server) => server.status !== "closed");
       history.replaceState(null, "", first ? address({ server: first.name }) : "#/");
       if (first) {
@@ -120,7 +120,7 @@ class Page extends View {
   }
   drawHead() {
     const { server } = this;
-    // The other views have a bar of their own.
+    // The other views have their own bar.
     this.head.hidden = !server;
     if (!server) return;
     const { object, tab } = place();
@@ -270,7 +270,7 @@ class Page extends View {
     this.panelPlace = h("div.panelplace");
     return [document.createElement("tb-offers").setup(options), this.panelPlace];
   }
-  /** What belongs to no server. */
+  /** The views that do not belong to a server. */
   view() {
     if (state.connection === "refused") {
       return h(
@@ -337,7 +337,7 @@ class Page extends View {
     const offer = state.offers.get(server.id);
     const found = subject(server, offer, tab, object);
     const shown = panelPlace.querySelector("tb-panel");
-    // A list that was read again changes nothing for a tool that is the same.
+    // An unchanged tool is not drawn again when its list was read again.
     if (key === this.panelKey && same(shown?.subject.item ?? null, found?.item ?? null)) return undefined;
     this.panelKey = key;
     if (!object) {
@@ -361,7 +361,7 @@ class Page extends View {
       ...(server ? [this.grip, document.createElement("tb-wire").setup({ server: server.id })] : []),
     );
   }
-  /** The edge of the drawer moves with the pointer and with the arrow keys, and is remembered. */
+  /** Lets the user resize the drawer with the pointer and the arrow keys. The size is remembered. */
   drag() {
     const KEPT = "turnbuckle.drawer";
     const size = (/** @type {number} */ wanted) => {
@@ -396,7 +396,7 @@ class Page extends View {
 customElements.define("tb-page", Page);
 
 /**
- * Draws a part again, and restores the focus.
+ * Draws a part again and restores the focus.
  *
  * @param {HTMLElement} part
  * @param {() => void} draw

@@ -1,9 +1,9 @@
-// The parts of a line of Markdown: code, emphasis and links. Servers write it, so the time that it takes grows with
-// its length and no faster: each kind of mark is looked for from where it was found last.
+// The parts of a line of Markdown: code, emphasis and links. The text is untrusted, so parsing takes linear time:
+// the search for each kind of mark continues where the last one ended.
 
 import { h } from "./element.js";
 
-/** Finds the next place of a mark. Places are asked for from left to right, and no letter is looked at twice. */
+/** Finds the next place of a mark. Searches go from left to right, so no character is read twice. */
 class Finder {
   /** @param {string} text */
   constructor(text) {
@@ -25,7 +25,7 @@ class Finder {
   }
 }
 
-/** @typedef {{ end: number, part: HTMLElement }} Piece an element, and where the text goes on */
+/** @typedef {{ end: number, part: HTMLElement }} Piece an element, and where its text ends */
 /** @typedef {(text: string, at: number, find: Finder) => Piece | null} Read */
 
 /** @type {Read} */
@@ -46,7 +46,7 @@ function emphasis(text, at, find) {
     if (text[close + 1] !== mark) return null;
     return { end: close + 2, part: h("strong", null, inline(text.slice(start, close))) };
   }
-  // One underscore is a part of a name.
+  // A single underscore is part of a name.
   const line = find.next("\n", start);
   if (mark === "_" || (line !== -1 && line < close)) return null;
   return { end: close + 1, part: h("em", null, inline(text.slice(start, close))) };
@@ -73,7 +73,7 @@ function address(text, at) {
   return found ? { end: at + found.length, part: link(found, found) } : null;
 }
 
-/** @type {Record<string, Read | undefined>} what may begin with a letter */
+/** @type {Record<string, Read | undefined>} the kinds of parts, by their first character */
 const MARKS = { "`": code, "*": emphasis, _: emphasis, "!": named, "[": named, h: address };
 
 /**
@@ -100,7 +100,7 @@ export function inline(text) {
 }
 
 /**
- * A link that leads to the web in a window of its own; any other is left as text that says where it would.
+ * A link to the web, which opens a new window. Any other link becomes text with its target as the title.
  *
  * @param {string} to
  * @param {string} words

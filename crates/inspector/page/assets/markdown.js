@@ -1,12 +1,12 @@
-// Markdown as elements. Nothing in it becomes HTML: every piece is made as an element or a text. Servers write it, so
-// the time that it takes grows with its length and no faster, and quotes in quotes have a bound.
+// Markdown as elements. The text is untrusted: it is never parsed as HTML, parsing takes linear time, and the depth of
+// nested quotes is limited.
 
 import { h } from "./element.js";
 import { inline } from "./markdown-inline.js";
 
-/** Longer text is shown as its source. */
+/** Longer text is shown as source. */
 export const MARKDOWN_MOST = 100_000;
-/** Quotes in quotes; what is quoted more often is shown as its source. */
+/** Deeper nested quotes are shown as source. */
 const DEEPEST = 8;
 
 /**
@@ -31,7 +31,7 @@ export function markdown(text) {
 /**
  * @param {HTMLElement} box
  * @param {string[]} lines
- * @param {number} depth quotes around them
+ * @param {number} depth the number of quotes around them
  */
 function blocks(box, lines, depth) {
   let at = 0;
@@ -46,7 +46,7 @@ const BLOCKS = [
   [
     /^(#{1,6})\s+(.*)/,
     (box, _, at, found) => {
-      // A heading of a text is not a heading of the page.
+      // A heading in a server's text must not become a heading of the page.
       box.append(h(`p.heading.level${found[1].length}`, null, inline(withoutEnd(found[2]))));
       return at + 1;
     },

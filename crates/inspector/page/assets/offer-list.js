@@ -9,9 +9,9 @@ import { loadOffer, state } from "./store.js";
 import "./virtual-list.js";
 
 const ROW = 32;
-/** Entries that a prefix needs to be a group. */
+/** The fewest entries with the same prefix that form a group. */
 const LEAST_GROUP = 3;
-/** What each tab lists: its items, each with the text that it is found by. */
+/** The entries of each tab, with the text that the filter searches. */
 /** @typedef {{ name: string, prefix: string, marks: Mark[], about: string, low: string, all: string }} Entry */
 /** @typedef {{ heading: string, count: number }} Heading */
 /** @type {Record<string, (offer: Offer, server: Server | undefined) => Entry[]>} */
@@ -46,19 +46,19 @@ function entry(name, title, description, marks) {
   };
 }
 
-/** As much of a text as a row may show. */
+/** The first paragraph of a text, shortened to fit a row. */
 const line = (/** @type {string | undefined} */ text) =>
   (text ?? "")
     .slice(0, 300)
     .trim()
-    // A paragraph may have lines: comments in code are broken where the line is full.
+    // A paragraph may have several lines, because descriptions often come from wrapped comments.
     .split(/\n\s*\n/, 1)[0]
     .replaceAll(/\s+/g, " ")
     .replaceAll(/`|\*\*/g, "")
     .slice(0, 160);
 
 /**
- * Items whose name holds every word first, then those that hold them elsewhere.
+ * The items that contain every word: those with a match in the name first.
  *
  * @template {{ low: string, all: string }} T
  * @param {T[]} entries
@@ -79,7 +79,7 @@ export function sift(entries, text) {
 }
 
 /**
- * The entries below headings, by what their names begin with; as they are, where few begin alike.
+ * The entries, grouped under headings by a common prefix of their names if enough entries have one.
  *
  * @param {Entry[]} entries
  * @returns {(Entry | Heading)[]}
@@ -173,7 +173,7 @@ export class OfferList extends View {
     this.read();
   }
   /**
-   * How many questions the calls of an entry have open.
+   * The number of open questions of an entry's calls.
    *
    * @param {string} name
    */
@@ -205,7 +205,7 @@ export class OfferList extends View {
     this.sift();
   }
   sift() {
-    // What more letters find is among what fewer found.
+    // A longer filter matches a subset of what the shorter one matched.
     const { sifted } = this;
     const isNarrower = sifted?.of === this.entries && this.filter.value.startsWith(sifted.text);
     const found = sift(isNarrower ? sifted.found : this.entries, this.filter.value);
@@ -229,7 +229,7 @@ const drawHeading = ({ heading, count }) =>
   h("div.offergroup", null, h("span", null, heading), h("span.count", null, String(count)));
 
 /**
- * One line: the name, the start of the description, and what is unusual.
+ * One line: the name, the start of the description, and the marks.
  *
  * @param {Entry} one
  * @param {number} questions
@@ -247,7 +247,7 @@ function drawEntry(one, questions) {
 }
 
 /**
- * A URI is told apart by its end, which stays in sight.
+ * A name that is cut off to fit. The end of a URI, which distinguishes it, stays visible.
  *
  * @param {string} whole
  * @param {string} prefix

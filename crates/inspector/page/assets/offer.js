@@ -1,4 +1,5 @@
-// What a server offers, made safe to show: things without a name are left out and told of, odd members become text.
+// Cleans up a server's lists: entries without a name are left out and reported, and members of a wrong type become
+// text.
 
 import { asList, isObject, print } from "./json.js";
 
@@ -7,7 +8,7 @@ const LISTS = { tools: "name", prompts: "name", resources: "uri", resourceTempla
 const TEXTS = ["name", "title", "description", "mimeType"];
 
 /**
- * @param {JsonObject} offer as the server gave it
+ * @param {JsonObject} offer as the server sent it
  * @returns {Offer}
  */
 export function sound(offer) {

@@ -1,4 +1,4 @@
-// Ctrl+K: any server, tool, prompt, resource, call or action, by a few letters.
+// The command palette (Ctrl+K): finds servers, tools, prompts, resources, calls and actions.
 
 import { post } from "./api.js";
 import { focusOn, h, messageOf } from "./element.js";
@@ -12,10 +12,10 @@ import "./virtual-list.js";
 
 /** @typedef {ReturnType<typeof thing>} Thing */
 
-/** Things that are offered at once. */
+/** The most entries shown at once. */
 const MOST = 500;
 
-/** Opens it; with `text`, as it was left when something went wrong. */
+/** Opens the palette. After a failed action, with its text and the error. */
 export function openPalette(text = "", wrong = "") {
   if (document.querySelector("dialog[open]")) return;
   const back = document.activeElement;
@@ -124,7 +124,7 @@ function adding(target) {
       openPalette(target, messageOf(error));
     });
     if (!server) return;
-    // Events may have told more of it already.
+    // An event may already have delivered a newer state of this server.
     if (!state.servers.has(server.id)) state.servers.set(server.id, server);
     touch("servers", server.id);
     go({ server: server.name, tab: "tools" });

@@ -1,4 +1,4 @@
-// One call in one place: its form on the left, its run on the right.
+// A call: its form on the left, its run on the right.
 
 import { post } from "./api.js";
 import { View, button, copyButton, h, isNarrow, messageOf, plural, span, tabs, time } from "./element.js";
@@ -11,11 +11,11 @@ import { hasSecret } from "./schema-form.js";
 import { tree } from "./tree.js";
 import "./run.js";
 
-/** Arguments longer than this stay out of the address. */
+/** Longer arguments are not put into the address. */
 const LONGEST_IN_ADDRESS = 4000;
-/** The binary checks the arguments after so many ms without typing. */
+/** The pause in typing after which the binary checks the arguments, in ms. */
 const CHECK_AFTER = 300;
-/** What was typed, for each object, until the page is closed. */
+/** The arguments that were typed, by object, until the page is closed. */
 /** @type {Map<string, unknown>} */
 const typed = new Map();
 const session = { runsDestructive: false };
@@ -43,9 +43,9 @@ export class Panel extends View {
   attention;
   /** @type {HTMLButtonElement} */
   anyway;
-  /** @type {HTMLElement} what can be done now */
+  /** @type {HTMLElement} the current actions */
   acts;
-  /** @type {HTMLElement} how far the call is that runs */
+  /** @type {HTMLElement} the progress of the running call */
   running;
   /** @type {HTMLElement} */
   confirm;
@@ -55,13 +55,13 @@ export class Panel extends View {
   side;
   /** @type {import("./run.js").Run | undefined} */
   runView;
-  /** @type {Change | undefined} the last change that the resource was read again for */
+  /** @type {Change | undefined} the last change after which the resource was read again */
   seen;
-  /** Whether there were arguments before anybody typed. */
+  /** Whether there were arguments before the user typed. */
   hasArguments = false;
   /** @type {unknown} the arguments that the binary checked last */
   checked;
-  /** @type {number | undefined} how many calls the tabs say there were */
+  /** @type {number | undefined} the number of calls shown in the tabs */
   shownCount;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
@@ -103,12 +103,12 @@ export class Panel extends View {
       const given = query.get("args");
       if (given !== null) return parse(given);
     } catch {
-      // An address that was cut: start from what was typed.
+      // The address was cut off: start with the arguments that were typed.
     }
     return typed.get(this.key);
   }
   /**
-   * Somebody came here with other arguments, or for another run: by a link, or by an address that was pasted.
+   * A link or a pasted address has other arguments or another run.
    *
    * @param {import("./router.js").Place} now
    * @param {import("./router.js").Place} before
@@ -190,7 +190,7 @@ export class Panel extends View {
     this.replaceChildren(form, this.side);
     this.drawView();
   }
-  /** While the call runs that is shown, the bar says how far it is and offers to cancel it. */
+  /** While the shown call runs, the bar shows its progress and a button to cancel it. */
   drawFoot() {
     const call = this.runView?.isConnected ? this.runView.exchange : undefined;
     const isOpen = Boolean(call && !call.ended);
@@ -263,7 +263,7 @@ export class Panel extends View {
     else if (this.view === "schema") this.formPlace.replaceChildren(this.schemas());
     else if (this.formPlace.firstChild !== this.form) this.formPlace.replaceChildren(this.form);
   }
-  /** The schemas of a tool, as the server gave them. */
+  /** The schemas of a tool as the server sent them. */
   schemas() {
     const tool = /** @type {Tool} */ (this.subject.item);
     const part = (/** @type {string} */ words, /** @type {unknown} */ schema) =>
@@ -333,7 +333,7 @@ export class Panel extends View {
       subject.schema,
     );
     this.drawButton();
-    // Arguments that came with the address, or that were typed before, are checked like those that are typed now.
+    // Arguments from the address or from before are checked at once.
     if (isFirst) return void (this.hasArguments && this.check());
     this.confirm.replaceChildren();
     clearTimeout(this.timer);
@@ -346,7 +346,7 @@ export class Panel extends View {
     set("args", text.length > LONGEST_IN_ADDRESS || hasSecret(subject.schema) ? "" : text);
     await this.check();
   }
-  /** Has the binary check the arguments by the whole schema, where the page finds nothing wrong. */
+  /** Lets the binary check the arguments against the whole schema, if the page finds no problem. */
   async check() {
     const { subject, form, server } = this;
     const asked = form.value;
@@ -390,7 +390,7 @@ export class Panel extends View {
       const n = await start(server.id, subject.method, subject.params(value), more);
       set("run", String(n));
       this.showRun(n);
-      // Where form and run are stacked, what was asked for is below.
+      // On a narrow page the run is below the form.
       if (isNarrow()) this.side.scrollIntoView({ block: "start" });
     } catch (error) {
       this.confirm.replaceChildren(h("p.problem", null, messageOf(error)));
@@ -449,7 +449,7 @@ export class Panel extends View {
 customElements.define("tb-panel", Panel);
 
 /**
- * How far a call is that runs.
+ * The progress of a running call.
  *
  * @param {Exchange} call
  */

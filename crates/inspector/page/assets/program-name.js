@@ -1,7 +1,7 @@
-// The name of a server that is a command: its script or its package, not the program that runs it. The binary names
-// servers of its command line in the same way.
+// The name of a server that is started by a command: its script or package, not the program that runs it. The binary
+// uses the same rules for its command line.
 
-/** Programs that start what comes after them, and words between the two. */
+/** Programs that run other programs, and their subcommands. */
 const STARTERS = new Set(
   (
     "bash bun bunx cargo cmd deno docker dotnet env go java node npm npx perl php pipx pnpm podman poetry python " +
@@ -10,7 +10,7 @@ const STARTERS = new Set(
 );
 const VERBS = /^(dlx|exec|run|start|tool|x)$/;
 /**
- * Options that are followed by a value of theirs, by what runs. The same letter may be a switch of another.
+ * Options with a value, by program. In another program the same letter may be an option without a value.
  * @type {[RegExp, string][]}
  */
 const WITH_VALUE = [
@@ -29,7 +29,7 @@ const WITH_VALUE = [
   [/^(ruby|perl)$/, "-I -r"],
   [/^env$/, "-u -C"],
 ];
-/** Options that are followed by code, by what runs. */
+/** Options that are followed by code, by program. */
 const CODE = /** @type {[RegExp, string][]} */ ([
   [/^(bash|sh|zsh|python)$/, "-c"],
   [/^(node|bun|deno)$/, "-e -p --eval --print"],
@@ -44,7 +44,7 @@ const CODE = /** @type {[RegExp, string][]} */ ([
 const has = (table, runner, word) =>
   table.some(([runners, options]) => runners.test(runner) && options.split(" ").includes(word));
 
-/** Names that many servers have: the folder around them says more. */
+/** Names that many servers have. The name of their folder is more specific. */
 const COMMON = new Set(
   (
     "__main__ app bin build cli debug dist index lib main mod out release run scripts server src start target test " +
@@ -53,7 +53,7 @@ const COMMON = new Set(
 );
 const ENDING = /\.(bat|cjs|cmd|cts|dll|exe|jar|js|mjs|mts|php|py|rb|ts)$/;
 
-/** `python3.12` is the same as without its number. */
+/** A program's name without its version: `python3.12` is `python`. */
 const plain = (/** @type {string} */ name) => name.replace(/\.exe$/, "").replace(/[\d.]+$/, "");
 const isStarter = (/** @type {string} */ name) => STARTERS.has(plain(name));
 

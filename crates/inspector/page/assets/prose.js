@@ -1,23 +1,23 @@
-// What servers say about things, however much it is: the first part at once, and all of it on demand.
+// Texts of servers, of any length: the first part at once, the rest on demand.
 
 import { button, h } from "./element.js";
 import { longText } from "./long-text.js";
 import { MARKDOWN_MOST, markdown } from "./markdown.js";
 
-/** Characters and lines of instructions that are shown at once: two screens. */
+/** The characters and lines of instructions shown at once: about two screens. */
 const FIRST = { characters: 4000, lines: 80 };
-/** Of a description, above a form that should stay in sight. */
+/** The same for a description. The form below it should stay visible. */
 const FIRST_OF_DESCRIPTION = { characters: 700, lines: 12 };
-/** Below a field. */
+/** The same for the text below a field. */
 const FIRST_OF_FIELD = { characters: 600, lines: 6 };
-/** Characters of a title. */
+/** The most characters of a title. */
 const LONGEST_LINE = 300;
 
 /** @param {string} text */
 const marked = (text) => (text.length <= MARKDOWN_MOST ? markdown(text) : longText(text));
 
 /**
- * Instructions, and a description, as the Markdown that they usually are.
+ * Instructions, shown as Markdown.
  *
  * @param {string} text
  */
@@ -26,7 +26,7 @@ export const prose = (text) => cut(text, FIRST, marked);
 export const description = (text) => cut(text, FIRST_OF_DESCRIPTION, marked);
 
 /**
- * What is said below a field.
+ * The text below a field.
  *
  * @param {string} text
  */
@@ -34,14 +34,14 @@ export const about = (text) =>
   cut(text, FIRST_OF_FIELD, (some) => (some.length <= MARKDOWN_MOST ? h("div.about", null, some) : longText(some)));
 
 /**
- * A title or a name, which should be a line.
+ * A title or a name, shortened to a line.
  *
  * @param {string} text
  */
 export const brief = (text) => (text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text);
 
 /**
- * Draws the text, or its first part with a button for all of it.
+ * Draws the text, or its first part with a button for the whole text.
  *
  * @param {string} text
  * @param {{ characters: number, lines: number }} first
@@ -49,7 +49,7 @@ export const brief = (text) => (text.length > LONGEST_LINE ? `${text.slice(0, LO
  */
 function cut(text, { characters, lines }, draw) {
   const line = endOfLine(text, lines);
-  // A few words more are no reason to hide them.
+  // Text that is only a little longer is shown completely.
   if (text.length <= characters * 1.5 && endOfLine(text, lines * 1.5) >= text.length) return draw(text);
   const end =
     line <= characters
@@ -69,7 +69,7 @@ function cut(text, { characters, lines }, draw) {
 }
 
 /**
- * Where a line ends, or the text if it has fewer.
+ * The end of line number `count`, or the end of the text if it has fewer lines.
  *
  * @param {string} text
  * @param {number} count

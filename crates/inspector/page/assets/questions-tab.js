@@ -1,4 +1,4 @@
-// Questions of a session that belong to no call that is known.
+// Questions of a session that do not belong to a known call.
 
 import { View, h } from "./element.js";
 import { askElement } from "./ask.js";

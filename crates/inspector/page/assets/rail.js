@@ -1,4 +1,4 @@
-// The rail: every server one click away, and the views that belong to none.
+// The rail: a link to every server, and to the views that do not belong to a server.
 
 import { h } from "./element.js";
 import { icon, mark } from "./icon.js";
@@ -7,7 +7,7 @@ import { state } from "./store.js";
 import { nextTheme, theme } from "./theme.js";
 import { condition, label, tile } from "./tile.js";
 
-/** What the address has in place of a server's name, for views that belong to none. */
+/** Names of views in the address, in place of a server's name. */
 export const MESSAGES = "~messages";
 export const GATEWAY = "~gateway";
 export const isView = (/** @type {string} */ name) => name === MESSAGES || name === GATEWAY;
@@ -37,7 +37,7 @@ export function rail(current) {
       ),
     ),
     h("a", { href: "#/?add=1", title: "Add server" }, icon("plus"), h("span.label", null, "Add server")),
-    // They stay in sight, however many servers there are.
+    // The views stay visible with any number of servers.
     h(
       "div.railviews",
       null,
@@ -67,7 +67,7 @@ const view = (name, words, picture) =>
   );
 
 /**
- * The same at the bottom of a narrow page.
+ * The links at the bottom of a narrow page.
  *
  * @param {Server | null} current
  */

@@ -1,8 +1,8 @@
-// Draws a part of the page again, and keeps its elements. The browser drops a click whose element is replaced between
-// the press and the release of the mouse, and the focus of an element that is replaced.
+// Updates a part of the page and keeps its elements. The browser drops a click if its element is replaced between the
+// press and the release of the mouse, and a replaced element loses the focus.
 
 /**
- * Gives a part other children. An element that is still wanted stays, and is changed where it differs.
+ * Replaces the children of a part. Elements that are still wanted stay, and only their differences are changed.
  *
  * @param {Element} part
  * @param {(Node | null)[]} wanted
@@ -18,7 +18,7 @@ export function renew(part, wanted) {
 }
 
 /**
- * Makes `before` like `wanted`, or puts `wanted` in its place.
+ * Makes `before` equal to `wanted`, or replaces it.
  *
  * @param {ChildNode} before
  * @param {Node} wanted
@@ -30,7 +30,7 @@ function change(before, wanted) {
     return;
   }
   for (const { name } of [...before.attributes]) {
-    // The user opens and closes details.
+    // `open` belongs to the user, who opens and closes details.
     if (!wanted.hasAttribute(name) && name !== "open") before.removeAttribute(name);
   }
   for (const { name, value } of wanted.attributes) {
@@ -40,9 +40,9 @@ function change(before, wanted) {
 }
 
 /**
- * Whether both are the same thing to the user. A button has a listener, which may be for something else in a new one,
- * and an element of ours looks after its own children. `data-key` tells entries of a list apart, whose buttons look
- * alike.
+ * Whether `one` can be changed into `other`. Buttons are always replaced, because the new listener may do something
+ * else; custom elements, because they draw their own children. `data-key` distinguishes entries of a list whose
+ * buttons look alike.
  *
  * @param {Element} one
  * @param {Element} other
@@ -54,7 +54,7 @@ function isSame(one, other) {
 }
 
 /**
- * Where a link leads, without the settings in its address, which change while the link stays the same.
+ * The target of a link without the settings in its address, which may change while the link stays the same.
  *
  * @param {Element} link
  */

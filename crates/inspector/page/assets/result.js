@@ -1,4 +1,4 @@
-// What a call came to: its content in order, its structured part, and the raw result.
+// The result of a call: its content in order, its structured content, and the raw result.
 
 import { button, bytes, h, plural, save, setWords, tabs } from "./element.js";
 import { coded } from "./failure.js";
@@ -13,7 +13,7 @@ import { tree } from "./tree.js";
 import { openApp } from "./app-frame.js";
 
 /**
- * A block of content whose members are of the types that they should have; `role` is that of its message.
+ * A content block whose members have the specified types. `role` is the role of its message.
  *
  * @typedef {object} Block
  * @property {string} [type]
@@ -30,11 +30,11 @@ import { openApp } from "./app-frame.js";
  * @property {Block} [resource]
  */
 
-/** Text longer than this is not compared with the structured part. */
+/** Longer text is not compared with the structured content. */
 const COMPARED = 200_000;
 
 /**
- * The result of an exchange, with tabs. `look` is the tab, `see` hears that another is wanted.
+ * The result of an exchange, with tabs. `look` is the current tab; `see` is called with another.
  *
  * @param {Exchange} exchange
  * @param {string} look
@@ -92,7 +92,7 @@ function blocksOf(value) {
  * @param {Field} structured
  */
 function contentOf(blocks, structured) {
-  // The same data is not shown as text and as structure.
+  // If text and structured content are the same data, only one of them is shown.
   const twin = structured === undefined ? null : sameData(blocks, structured);
   if (twin === "structure") return structure(structured ?? null);
   if (twin === "text") return blocks.map((block) => contentBlock(block));
@@ -104,7 +104,7 @@ function contentOf(blocks, structured) {
 }
 
 /**
- * Structured content: lists of objects as tables, the rest as a tree.
+ * Structured content: lists of objects as tables, everything else as a tree.
  *
  * @param {Json} value
  * @returns {HTMLElement[]}
@@ -127,8 +127,8 @@ function structure(value) {
 }
 
 /**
- * Which of the two to show where text and structure are the same data. Servers wrap a text into an object with one
- * member, because structured content has to be an object, and send each item of a list as a text of its own.
+ * Which of the two to show if text and structured content are the same data, otherwise null. Structured content must be
+ * an object, so servers wrap a text in an object with one member, and send each item of a list as a separate text.
  *
  * @param {unknown[]} blocks
  * @param {Json} structured
@@ -165,7 +165,7 @@ function saysSame(said, structured) {
 const MEMBERS = { "tools/call": "content", "prompts/get": "messages", "resources/read": "contents" };
 
 /**
- * What keeps a value from being the result of its method; null if nothing does.
+ * The reason why a value is not a valid result of its method, or null.
  *
  * @param {Exchange} exchange
  */
@@ -174,7 +174,7 @@ export function misshape({ method, result: value, status }) {
   if (!key || status !== "done") return null;
   if (!isObject(value)) return `The result is ${kindWords(value)} and not an object.`;
   const { [key]: member, resultType = "complete" } = value;
-  // A call that became a task has its result there.
+  // The result of a call that became a task is in the task.
   if (Array.isArray(member) || value.task !== undefined || resultType !== "complete") return null;
   return member === undefined
     ? `The result has no member ${key}, which the specification requires.`
@@ -227,7 +227,7 @@ function violations({ outputCheck }) {
 }
 
 /**
- * One block of content. A value that is not a content block is shown as it came.
+ * One content block. Any other value is shown as JSON.
  *
  * @param {unknown} block
  */
@@ -319,7 +319,7 @@ function text(value, type) {
 }
 
 /**
- * Text that is JSON is shown as a tree, with its source a click away.
+ * Text that is JSON, shown as structured content. Null for other text.
  *
  * @param {string} value
  * @param {string} [type]

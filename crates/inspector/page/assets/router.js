@@ -1,6 +1,6 @@
-// Where the page is, as an address: `#/lab/tools/echo?view=json&args={…}`.
+// The place on the page as an address: `#/lab/tools/echo?view=json&args={…}`.
 
-// It takes the token out of the address, which is read below.
+// This module removes the token from the address before the address is read below.
 import "./api.js";
 
 /** @typedef {{ server: string, tab: string, object: string, query: URLSearchParams }} Place */
@@ -35,7 +35,7 @@ function decode(text) {
 export const place = () => current;
 
 /**
- * The address of a place. What is not named stays as it is; an object's own settings do not.
+ * The address of a place. Parts that are not given keep their current values. The settings of an object are dropped.
  *
  * @param {Where} where
  */
@@ -62,7 +62,7 @@ export function go(where) {
 }
 
 /**
- * Changes a setting of the place, without a new step in the history.
+ * Changes a setting of the place without a new entry in the history.
  *
  * @param {string} name
  * @param {string | null} value
@@ -91,7 +91,7 @@ function changed() {
 }
 
 /**
- * Calls `react` with the place and the one before it. Returns what stops it.
+ * Calls `react` with each new place and the previous one. Returns a function that stops it.
  *
  * @param {Listener} react
  */

@@ -1,4 +1,4 @@
-// One run of a call: its status and answer first, then what happened on the way, with the questions.
+// One run of a call: its status and result first, then its timeline with the questions.
 
 import { get, post } from "./api.js";
 import { askElement } from "./ask.js";
@@ -17,7 +17,7 @@ import { tree } from "./tree.js";
 
 /** @type {Record<string, string>} */
 const WORDS = { running: "Running", asked: "Waiting for you", done: "Done", failed: "Failed", cancelled: "Cancelled" };
-/** How often the elapsed time is drawn, in ms. */
+/** The interval between two updates of the elapsed time, in ms. */
 const TICK = 200;
 
 export class Run extends View {
@@ -87,7 +87,7 @@ export class Run extends View {
     this.drawLine(exchange);
     this.drawAsks();
     this.drawEnd(exchange);
-    // The answer comes first; until it is there, the timeline does.
+    // The result is at the top. Until it arrives, the timeline is.
     const place = this.querySelector(":scope > .scroll");
     const order = exchange.ended ? [this.end, this.line, this.asks] : [this.line, this.asks, this.end];
     if (place && order.some((part, at) => place.children[at] !== part)) place.replaceChildren(...order);
@@ -176,7 +176,7 @@ export class Run extends View {
       if (last?.ended && !this.end.firstChild) this.end.append(h("div.lastrun", null, "last run"), this.outcome(last));
       return;
     }
-    // What the server heard of a cancelled call is known a moment later.
+    // The details of a cancelled call arrive a moment later.
     if (this.drawn === this.look && exchange.status !== "cancelled") return;
     this.drawn = this.look;
     this.end.replaceChildren(this.outcome(exchange));
@@ -210,7 +210,7 @@ export class Run extends View {
 customElements.define("tb-run", Run);
 
 /**
- * How a call went, as a look and a word.
+ * The outcome of a call, as a style and a text.
  *
  * @param {Exchange} exchange
  * @returns {[string, string]}
@@ -224,7 +224,7 @@ export function verdict(exchange) {
 }
 
 /**
- * How long the server waited for answers of a person, in ms. Questions may be open at the same time.
+ * How long the server waited for the user's answers, in ms. Several questions may be open at the same time.
  *
  * @param {Exchange} exchange
  */
@@ -244,7 +244,7 @@ export function waited({ n, answers = [] }) {
 }
 
 /**
- * What the server answered, as it came, on demand.
+ * The server's raw answer, loaded on demand.
  *
  * @param {Exchange} exchange
  */
@@ -266,10 +266,10 @@ function rawAnswer({ n }) {
 }
 
 /**
- * The task, how long it is kept, and how it is looked after.
+ * The task of a call: how long it is kept, and how it is polled.
  *
  * @param {Task | null | undefined} task
- * @param {number | null | undefined} ended when the call ended: what was heard of its task before is out of date
+ * @param {number | null | undefined} ended when the call ended; older states of its task are out of date
  */
 function taskWords(task, ended) {
   const left = keptFor(task);

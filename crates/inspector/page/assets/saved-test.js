@@ -1,12 +1,12 @@
-// A call saved as a test: a file that `turnbuckle test` runs, with what came back as what is expected.
+// Saves a call as a file for `turnbuckle test`. The call's result becomes the expected result.
 
 import { announce, save } from "./element.js";
 import { isObject, print } from "./json.js";
 import { state } from "./store.js";
 
-/** Values that are expected, at the most: what changes with every call is taken out by hand. */
+/** The most expected values. The user deletes those that change with every call. */
 const MOST_VALUES = 20;
-/** Text that is expected whole; of a longer one, the first line. */
+/** Of a longer text, only the first line is expected. */
 const LONGEST_TEXT = 500;
 
 /** @param {Exchange} exchange */
@@ -17,14 +17,14 @@ export function saveAsTest(exchange) {
 }
 
 /**
- * The file: one call. A server that is a command is named on the command line, after `--`.
+ * A test file with one call. A server without a name or URL is given on the command line, after `--`.
  *
  * @param {Exchange} exchange
  */
 export function testOf(exchange) {
   const server = state.servers.get(exchange.server);
   const isRemote = /^https?:\/\//.test(server?.target ?? "");
-  // The name itself: the command line has it quoted for a shell.
+  // The plain name, because the name in the command line is quoted for a shell.
   const named = /** @type {{ name?: string } | undefined} */ (server?.launch)?.name;
   const word = named || (isRemote ? server?.target : undefined);
   const { name, arguments: given } = /** @type {{ name?: string, arguments?: Json }} */ (exchange.params ?? {});
@@ -61,7 +61,7 @@ function expected({ result }) {
 }
 
 /**
- * Each plain value inside of a value, by its path.
+ * The plain values inside a value, by path.
  *
  * @param {string} root
  * @param {unknown} whole

@@ -1,4 +1,4 @@
-// A form for an object's schema, and its JSON beside it: two views of one value.
+// A form for an object's schema. The value can be edited as fields or as JSON.
 
 import { View, h } from "./element.js";
 import { Form } from "./field.js";
@@ -11,11 +11,11 @@ import { validate } from "./validate.js";
 export class SchemaForm extends View {
   /** @type {Schema} */
   schema;
-  /** @type {any} of the schema, or what somebody made of it */
+  /** @type {any} matches the schema, unless the user entered something else */
   value;
   /** @type {Form} */
   form;
-  /** @type {Problem[]} what the binary found */
+  /** @type {Problem[]} the problems that the binary found */
   further = [];
   /** @type {{ text: string, error: string } | null} text of the JSON view that is not JSON */
   draft = null;
@@ -31,7 +31,7 @@ export class SchemaForm extends View {
    * @property {any} [value]
    * @property {"form" | "json"} [view]
    * @property {Complete} [complete]
-   * @property {() => void} [changed] hears that the value did
+   * @property {() => void} [changed] is called when the value changed
    * @property {string} [label]
    */
   /** @param {Options} options */
@@ -48,7 +48,7 @@ export class SchemaForm extends View {
     this.draw();
   }
   /**
-   * Changes the value from outside, and draws it.
+   * Sets the value and draws it.
    *
    * @param {unknown} value
    */
@@ -146,7 +146,7 @@ export class SchemaForm extends View {
     this.mark();
     this.changed?.();
   }
-  /** What is wrong: our own rules at once, those of the binary when it has answered. */
+  /** The problems found by the page, and by the binary once it has answered. */
   get problems() {
     if (this.draft) return [{ path: "", message: `the JSON breaks: ${this.draft.error}` }];
     const own = validate(this.value, this.schema, this.view === "json" ? undefined : this.form?.chosen);
@@ -173,7 +173,7 @@ export class SchemaForm extends View {
 customElements.define("tb-form", SchemaForm);
 
 /**
- * Whether a schema has a field whose text is not to be seen.
+ * Whether a schema has a field for a secret.
  *
  * @param {Schema} schema
  */

@@ -1,11 +1,11 @@
-// What a JSON Schema says about one value: resolved, sorted into the kind of field it asks for.
+// Resolves JSON Schemas, and finds the kind of field for each.
 
 import { asList, isObject, kindOf, same } from "./json.js";
 
-/** References that lead to references, before it is called a circle. */
+/** The longest chain of references. A longer one is taken for a cycle. */
 const MOST_STEPS = 50;
 
-/** Members that are used, by what they have to be. */
+/** The members of schemas that are used, with a check of their types. */
 /** @type {Record<string, (value: unknown) => boolean>} */
 const WANTED = {
   required: Array.isArray,
@@ -25,7 +25,7 @@ function isText(value) {
 }
 
 /**
- * A schema without members that are not what they should be: a server that is wrong about one still has its form.
+ * A schema without the members that have a wrong type, so that the rest of the form still works.
  *
  * @param {Schema} schema
  * @returns {Schema}
@@ -38,7 +38,7 @@ function tidy(schema) {
 }
 
 /**
- * The schema behind `$ref` and a lone `allOf`, with the members beside them.
+ * The schema after resolving `$ref` and `allOf`, merged with the members beside them.
  *
  * @param {Schema | boolean | undefined} schema
  * @param {Schema} root
@@ -109,7 +109,7 @@ function find(reference, root) {
 }
 
 /**
- * The kind of field: what `field.js` draws.
+ * The kind of a schema, by which `field.js` draws it.
  *
  * @param {Schema} given
  * @param {Schema} root
@@ -196,7 +196,7 @@ function union(schema, alternatives, root) {
     label: labelOf(one, root, index),
     of: one,
   });
-  // Null among several is one more variant; beside a single one it is a switch.
+  // Null is one more variant of several. Beside a single variant it becomes a switch.
   const nulls = alternatives
     .filter((_, index) => isNull(resolved[index]))
     .slice(0, 1)
@@ -225,14 +225,14 @@ export function labelOf(given, root, index) {
     if (tag.enum?.length === 1) return String(tag.enum[0]);
   }
   if (given.$ref) return given.$ref.slice(given.$ref.lastIndexOf("/") + 1);
-  // Objects without a name are told apart by what they must have.
+  // Variants without a name are labelled by their required members.
   const keys = schema.required?.length ? schema.required : Object.keys(schema.properties ?? {});
   if (keys.length) return `with ${keys.slice(0, 2).join(", ")}`;
   return schema.type ? asList(schema.type).join(" or ") : `variant ${index + 1}`;
 }
 
 /**
- * Whether a value could be of this schema, by its outside: used to choose a variant.
+ * Whether a value seems to match a schema, by its type, tags and required members. Used to choose a variant.
  *
  * @param {unknown} value
  * @param {Schema} given
@@ -250,7 +250,7 @@ export function fits(value, given, root) {
 }
 
 /**
- * The same for a value that is not complete yet: what it has fits.
+ * The same for an incomplete value: required members may be missing.
  *
  * @param {unknown} value
  * @param {Schema} given
@@ -274,8 +274,8 @@ export function mayFit(value, given, root) {
 }
 
 /**
- * The index of the variant that a value belongs to: the first that it fits, or else the only one that it could still
- * fit; -1 otherwise.
+ * The index of a value's variant: the first that it fits, or else the only one that it could fit once it is complete.
+ * Otherwise -1.
  *
  * @param {unknown} value
  * @param {Schema[]} variants
@@ -289,7 +289,7 @@ export function variantOf(value, variants, root) {
 }
 
 /**
- * What a required field holds before anybody touched it; undefined is nothing.
+ * The first value of a required field, or undefined.
  *
  * @param {Schema} given
  * @param {Schema} root
@@ -302,14 +302,14 @@ export function initial(given, root, depth = 0) {
   if (kind === "const") return schema.const;
   if (kind === "array") return [];
   if (kind === "null") return null;
-  // A box that is not ticked says no.
+  // An unticked checkbox means false.
   if (kind === "boolean" && depth > 0) return false;
   if (kind === "map") return {};
   if (kind === "object" && depth < 5) {
     /** @type {JsonObject} */
     const value = {};
     for (const [key, inner] of Object.entries(schema.properties ?? {})) {
-      // The default of an optional field is shown, and left to the server.
+      // An optional field shows its default but sends nothing, so the server applies it.
       const one = schema.required?.includes(key) ? initial(inner, root, depth + 1) : undefined;
       if (one !== undefined) value[key] = one;
     }
@@ -319,7 +319,7 @@ export function initial(given, root, depth = 0) {
 }
 
 /**
- * The value of a form that is filled in with all defaults, those of optional fields too.
+ * The first value of a form with all defaults, including those of optional fields.
  *
  * @param {Schema | undefined} given
  * @returns {JsonObject}

@@ -1,11 +1,11 @@
-// What a server prints on its standard error, and what it logs, as it comes.
+// A server's standard error and log lines, as they arrive.
 
 import { View, button, clock, h } from "./element.js";
 import { print } from "./json.js";
 import { state } from "./store.js";
 import { label } from "./tile.js";
 
-/** Log lines of the server that are shown. */
+/** The most log lines shown. */
 const LOGGED = 200;
 
 export class ServerLog extends View {

@@ -1,4 +1,4 @@
-// One server in the list of all: its state, its offer, its latency, and the one thing that it needs next.
+// A row in the list of servers: its state, lists and latency, and the next action.
 
 import { post } from "./api.js";
 import { button, h, plural, span } from "./element.js";
@@ -8,9 +8,9 @@ import { address, go } from "./router.js";
 import { state } from "./store.js";
 import { condition, label, tile } from "./tile.js";
 
-/** Size of the line of latencies, in px, and how many answers it shows. */
+/** The size of the latency chart, in px, and the number of responses in it. */
 const SPARK = { width: 52, height: 20, count: 14 };
-/** An answer that takes longer is worth a look, in ms. */
+/** Slower responses are marked, in ms. */
 const SLOW = 300;
 
 /**
@@ -21,7 +21,7 @@ const SLOW = 300;
  */
 
 /**
- * What a row shows, as a text: it is drawn again when this changes.
+ * A key of what a row shows. The row is drawn again when it changes.
  *
  * @param {Server} server
  * @param {number[]} times
@@ -98,7 +98,7 @@ export function serverRow(server, times, acts) {
   );
 }
 
-/** A program that does not exist, and that was not started yet. */
+/** Whether a server's program does not exist and was not started yet. */
 const isMissing = (/** @type {Server} */ { isMissing: is, status, blocked }) =>
   is === true && status === "closed" && !blocked;
 
@@ -162,7 +162,7 @@ function actions(server, { connect, log, failed }) {
 }
 
 /**
- * Begins to sign in, where the steps are shown.
+ * Starts the sign-in and opens the tab with its steps.
  *
  * @param {Server} server
  * @param {(error: unknown) => void} failed
@@ -173,7 +173,7 @@ function signIn(server, failed) {
 }
 
 /**
- * What is wrong, below the row, with what solves it.
+ * The problem of a server, shown below its row, with an action that solves it.
  *
  * @param {Server} server
  * @param {Acts} acts
@@ -225,13 +225,13 @@ function why(server, { log, failed }) {
   );
 }
 
-/** What happened, without the name of the server: the row has it. */
+/** A message without the server's name, which the row shows. */
 function brief(/** @type {string} */ message) {
   const said = message.replace(/^server `[^`]*` /, "").replace("its process ended with exit status:", "exit code");
   return `${said[0]?.toUpperCase() ?? ""}${said.slice(1)}`.replaceAll("`", "");
 }
 
-/** The message without the lines that the program printed: its log has them all. */
+/** A message without the lines that the program printed, which are in its log. */
 const withoutPrint = (/** @type {string} */ message) =>
   message.split("\n", 1)[0].replace(/; its standard error ended with:$/, "");
 
@@ -270,7 +270,7 @@ function inputForm(server, inputs, failed) {
 }
 
 /**
- * Another name, by which a server can be used beside the one that has its name.
+ * A form for another name, so that a server can be used beside one with the same name.
  *
  * @param {Server} server
  * @param {(error: unknown) => void} failed
@@ -317,7 +317,7 @@ export function inputControl(input, id) {
 }
 
 /**
- * The times of the last answers as a small line.
+ * The latest response times as a small chart.
  *
  * @param {number[]} times
  */

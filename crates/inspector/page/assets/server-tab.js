@@ -1,4 +1,4 @@
-// What a server says about itself, how it is connected, and the steps of authorization.
+// A server's own description, its connection, and the steps of authorization.
 
 import { post, remove } from "./api.js";
 import { View, button, focusOn, h, messageOf, span, time } from "./element.js";
@@ -87,7 +87,7 @@ export class ServerTab extends View {
       (/** @type {string} */ path, /** @type {() => object} */ body = () => ({})) =>
       async () => {
         try {
-          // The result arrives as events, which may arrive before the answer.
+          // The result arrives as events, possibly before the response.
           await post(`servers/${server.id}/${path}`, body());
         } catch (error) {
           this.append(h("p.problem", { role: "alert" }, messageOf(error)));
@@ -166,7 +166,7 @@ function detail(given) {
 }
 
 /**
- * Where one signs in. It opens when it is clicked, and shows its host before.
+ * A link to the page for signing in. It shows the host and opens only on a click.
  *
  * @param {string} url
  */
@@ -175,14 +175,14 @@ function link(url) {
   return h("a.plain", { href: url, target: "_blank", rel: "noopener noreferrer" }, `Sign in at ${new URL(url).host}`);
 }
 
-/** There is no sign-in to a process. */
+/** Only remote servers have a sign-in. */
 const isRemote = (/** @type {Server} */ server) => /^https?:\/\//.test(server.target);
 
 const section = (/** @type {string} */ name, /** @type {Child[]} */ ...body) =>
   h("section", null, h("h2", null, name), body);
 
 /**
- * The connection in words.
+ * A sentence about the connection.
  *
  * @param {Server} server
  */

@@ -1,19 +1,19 @@
-// What the page knows: servers, their offers, calls, asks, messages on the wire, and log lines.
+// The page's state: servers, their lists, calls, questions, messages on the wire, and log lines.
 //
-// Views listen to topics. They are notified at most once for each frame.
+// Views listen to topics. They are notified at most once per frame.
 
 import { get, post, follow } from "./api.js";
 import { announce, messageOf, plural } from "./element.js";
 import { sound } from "./offer.js";
 import { pairUp } from "./wire-pairs.js";
 
-/** Rows of the wire that the page keeps; the binary's recording has them all. */
+/** The most rows of the wire that the page keeps. The binary's recording is complete. */
 const WIRE_KEPT = 100_000;
-/** Log lines that the page keeps. */
+/** The most log lines that the page keeps. */
 const LOGS_KEPT = 10_000;
-/** Lines of standard error that the page keeps of each server. */
+/** The most lines of standard error that the page keeps for each server. */
 const STDERR_KEPT = 2000;
-/** Rows that are asked for at once. */
+/** Rows in a request. */
 const WIRE_PAGE = 2000;
 
 /**
@@ -25,17 +25,17 @@ const WIRE_PAGE = 2000;
  * @property {Map<number, Exchange>} exchanges
  * @property {Map<string, Question>} asks
  * @property {WireRow[]} wire in the order of their numbers
- * @property {WirePair[]} pairs requests with their answers, and what has none, in the order of their numbers
+ * @property {WirePair[]} pairs requests with their responses, and all other messages, in the order of their numbers
  * @property {number} wireDropped
  * @property {Map<number, WireRow[]>} wireOf by exchange
  * @property {LogLine[]} logs
  * @property {Change[]} changes
  * @property {Map<string, AuthStep[]>} auth by the server's id
  * @property {Map<string, Set<string>>} watched URIs by the server's id
- * @property {Map<string, number>} askedAt when each open question was heard of
+ * @property {Map<string, number>} askedAt when each open question arrived
  * @property {{ uri: string, name?: string }[]} roots
  * @property {ConfigFile[]} files
- * @property {boolean} gateway whether the page is shown beside one
+ * @property {boolean} gateway whether the page belongs to a gateway
  */
 /** @type {State} */
 export const state = {
@@ -67,7 +67,7 @@ const changed = new Map();
 let scheduled = false;
 
 /**
- * Calls `react` with the keys that changed. Returns what stops it.
+ * Calls `react` with the keys that changed. Returns a function that stops it.
  *
  * @param {string} topic
  * @param {Listener} react
@@ -101,7 +101,7 @@ function flush() {
 }
 
 /**
- * Reads everything, and follows what happens from then on. Resolves when the first state is there.
+ * Reads the state and follows its changes. Resolves when the first state has arrived.
  *
  * @returns {Promise<void>}
  */
@@ -112,7 +112,7 @@ export function open() {
       state.connection = how;
       touch("connection", how);
       if (how === "lost") return;
-      // A part that is made now draws the current state, so it need not be notified.
+      // A view that is created now draws the current state, so it need not be notified.
       if (isFirst) changed.clear();
       isFirst = false;
       ready();
@@ -123,13 +123,13 @@ export function open() {
 async function reload() {
   const whole = await get("state");
   state.version = whole.version;
-  // What ended while no part listened is not reported again.
+  // Servers may have gone while the connection was lost: no event reports that again.
   const known = new Set(whole.servers.map((/** @type {Server} */ server) => server.id));
   for (const id of [...state.servers.keys()]) if (!known.has(id)) take("server-gone", { id });
   for (const [id, offer] of Object.entries(whole.offers ?? {})) takeOffer(id, offer);
   state.asks.clear();
   for (const server of whole.servers) take("server", server);
-  // A long list is not told with the rest; that of a server that was stopped is known to the binary.
+  // Long lists are not part of the state. The binary still has those of a stopped server.
   for (const { id, status, info } of state.servers.values()) {
     if (info && (status === "closed" || status === "failed") && !state.offers.has(id)) {
       get(`servers/${id}/offer`)
@@ -154,7 +154,7 @@ async function readWire() {
   for (;;) {
     const page = await get(`wire?after=${after}&limit=${WIRE_PAGE}`);
     state.wireDropped = page.dropped ?? 0;
-    // What was told meanwhile is newer than the page.
+    // Events may have delivered newer rows than this part of the list.
     const newest = state.wire.at(-1)?.seq ?? 0;
     for (const row of page.rows) if (row.seq > newest || !knows(row.seq)) takeWire(row);
     if (page.next === null || page.next === undefined || !page.rows.length) return;
@@ -162,7 +162,7 @@ async function readWire() {
   }
 }
 
-/** What is done with each kind of event. */
+/** The handler of each kind of event. */
 const TAKES = {
   /** @param {Server} server */
   server(server) {
@@ -171,7 +171,7 @@ const TAKES = {
     touch("servers", server.id);
     const isNew = before !== undefined && before !== "open";
     if (server.status === "open" && (isNew || !state.offers.has(server.id))) loadOffer(server.id);
-    // What a server that broke down or was stopped had to offer is still there to be looked at.
+    // The lists of a server that failed or was stopped are kept, so that the user can still look at them.
   },
   /** @param {{ id: string }} gone */
   "server-gone"({ id }) {
@@ -180,7 +180,7 @@ const TAKES = {
     touch("servers", id);
   },
   missed() {
-    // Too much happened at once: what is now is read again.
+    // Events were dropped because there were too many: read the whole state again.
     return reload().catch(() => {});
   },
   /**
@@ -190,7 +190,7 @@ const TAKES = {
   exchange(exchange, isOld) {
     const before = state.exchanges.get(exchange.n);
     state.exchanges.set(exchange.n, exchange);
-    // From then on questions are told of by themselves.
+    // Later questions arrive as separate events.
     if (isOld && !exchange.ended) for (const ask of exchange.asks ?? []) state.asks.set(ask.id, ask);
     touch("exchanges", exchange.n);
     if (!isOld && exchange.ended && !before?.ended) {
@@ -218,7 +218,7 @@ const TAKES = {
   stderr({ server: id, number, lines }) {
     const server = state.servers.get(id);
     if (!server) return;
-    // What the server's own view had already is not told twice.
+    // Skip lines that arrived before with the server's state.
     const fresh = lines.slice(Math.max(0, (server.stderrEnd ?? 0) - number));
     if (!fresh.length) return;
     const stderr = [...(server.stderr ?? []), ...fresh].slice(-STDERR_KEPT);
@@ -250,13 +250,13 @@ const TAKES = {
   },
   /** @param {AuthStep} step */
   auth(step) {
-    // A new attempt shows only the new steps.
+    // A new attempt shows only its own steps.
     const isNew = step.step === "sign in" && step.state === "doing";
     const steps = (isNew ? null : state.auth.get(step.server)) ?? [];
     const known = steps.findIndex((other) => other.step === step.step && other.state !== "missing");
     if (known < 0) steps.push(step);
     else steps[known] = { ...step, detail: step.detail ?? steps[known].detail };
-    // What was under way ends with the whole.
+    // Steps in progress end with the sign-in.
     if (step.step === "sign in" && step.state !== "doing") {
       for (const [at, one] of steps.entries()) if (one.state === "doing") steps[at] = { ...one, state: step.state };
     }
@@ -267,7 +267,7 @@ const TAKES = {
 
 /**
  * @param {string} name
- * @param {any} data what an event of this name has
+ * @param {any} data the data of an event with this name
  * @param {boolean} [isOld]
  */
 function take(name, data, isOld) {
@@ -289,7 +289,7 @@ function takeWire(row) {
   else {
     let at = rows.length - 1;
     while (at >= 0 && rows[at].seq > row.seq) at -= 1;
-    // The same row comes again when its answer is known.
+    // A row is sent again when its response has arrived.
     if (rows[at]?.seq === row.seq) rows[at] = row;
     else rows.splice(at + 1, 0, row);
   }
@@ -308,7 +308,7 @@ function takeWire(row) {
 }
 
 /**
- * What a server offers, read once and again when it says that it changed.
+ * Reads a server's lists: once, and again when the server reports a change.
  *
  * @param {string} id
  * @param {boolean} isFresh
@@ -340,7 +340,7 @@ function takeOffer(id, given) {
 }
 
 /**
- * Starts a call, and gives its number.
+ * Starts a call and returns its number.
  *
  * @param {string} server
  * @param {string} method
@@ -354,7 +354,7 @@ export async function start(server, method, params, more = {}) {
 }
 
 /**
- * Starts a call and waits for its end.
+ * Starts a call and waits until it ends.
  *
  * @param {string} server
  * @param {string} method

@@ -1,11 +1,11 @@
-// What can be called: a tool, a prompt, a resource or a template, each with its method and schema.
+// A tool, prompt, resource or resource template, with its method and schema.
 
 import { isObject } from "./json.js";
 import { finish } from "./store.js";
 import { expand, variables } from "./uri-template.js";
 
 /**
- * The thing of this name under a tab, or null.
+ * The entry with this name in a tab, or null.
  *
  * @param {Server} server
  * @param {Offer | undefined} offer
@@ -49,8 +49,8 @@ export const mayDestroy = (/** @type {Tool} */ tool) =>
   tool.annotations?.destructiveHint !== false && tool.annotations?.readOnlyHint !== true;
 
 /**
- * The name for people: the title, the title among the annotations of a tool, or the name. The same rule as
- * `display_name` in the crate `turnbuckle-protocol`.
+ * The display name: the title, the title in a tool's annotations, or the name. The same rule as `display_name` in the
+ * crate `turnbuckle-protocol`.
  *
  * @param {{ name?: string, title?: string, annotations?: any }} entry
  * @returns {string}
@@ -58,7 +58,7 @@ export const mayDestroy = (/** @type {Tool} */ tool) =>
 export const displayName = (entry) => entry.title?.trim() || entry.annotations?.title?.trim() || entry.name || "";
 
 /**
- * Whether a call may become a task: the tool allows it, and so does the server.
+ * Whether a call may become a task. Both the tool and the server must allow it.
  *
  * @param {Tool} tool
  * @param {Server} server
@@ -96,7 +96,7 @@ function ofTool(tool, server) {
   };
 }
 
-/** The arguments that a call had. */
+/** The arguments of a call. */
 const argumentsOf = (/** @type {JsonObject | undefined} */ params) =>
   /** @type {JsonObject} */ (params?.arguments ?? {});
 
@@ -188,14 +188,15 @@ function ofTemplate(template, server) {
   };
 }
 
-/** How long the typing has to pause before the server is asked, in milliseconds: shorter than a person notices. */
+/** The pause in typing before the server is asked, in milliseconds. It is too short to notice. */
 const PAUSE = 150;
 
-/** How long an answer is kept, in milliseconds: about as long as a person needs to fill in a form. */
+/** How long an answer is kept, in milliseconds: about the time needed to fill in a form. */
 const KEPT_FOR = 60_000;
 
 /**
- * Completion by the server, when it says that it does that. It is asked when the typing pauses, and once for the same.
+ * Completion by the server, if it has the capability. The server is asked when the typing pauses, and once for the
+ * same text.
  *
  * @param {Server} server
  * @param {object} ref

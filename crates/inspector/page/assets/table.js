@@ -1,32 +1,32 @@
-// A list of objects as a table: sorted by a column, searched, and a tree a click away.
+// A list of objects as a table that can be sorted and searched, or shown as a tree.
 
 import { button, h, plural } from "./element.js";
 import { icon } from "./icon.js";
 import { Digits, isNumber, isObject, print } from "./json.js";
 import { tree } from "./tree.js";
 
-/** Columns that a table may have, and rows that it needs. */
+/** The most columns of a table. */
 const MOST_COLUMNS = 10;
 /** Rows shown at once. */
 const BATCH = 100;
-/** Characters of a cell. */
+/** The most characters in a cell. */
 const LONGEST_CELL = 200;
-/** Characters of a cell that holds a list or an object. */
+/** The most characters in a cell with a list or an object. */
 const LONGEST_NESTED = 60;
-/** Rows from which on a table is searched. */
+/** A table with at least this many rows has a search box. */
 const SEARCHED = 8;
 
 /** @typedef {{ key: string, isNumber: boolean }} Column */
 
 /**
- * The columns of a list of objects, or null if a table would not show it well.
+ * The columns of a list of objects, or null if the value does not suit a table.
  *
  * @param {unknown} value
  * @returns {Column[] | null}
  */
 export function columnsOf(value) {
   if (!Array.isArray(value) || !value.length) return null;
-  // Every row is looked at: a table must not leave out what only a late row has.
+  // Reads every row, so that no member of a late row is left out.
   /** @type {Map<string, boolean>} whether there are only numbers, by the key */
   const keys = new Map();
   let nested = 0;
@@ -38,7 +38,7 @@ export function columnsOf(value) {
     }
     if (keys.size > MOST_COLUMNS) return null;
   }
-  // At least half are plain values: a table of trees is harder to read than a tree.
+  // At least half of the values must be plain: a table of trees is harder to read than a tree.
   if (!keys.size || nested > value.length * keys.size * 0.5) return null;
   return [...keys].map(([key, isRight]) => ({ key, isNumber: isRight }));
 }

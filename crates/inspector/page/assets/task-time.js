@@ -1,7 +1,7 @@
-// How long a server keeps a task, in either revision's words.
+// How long a server keeps a task, in either revision's terms.
 
 /**
- * Milliseconds until a task may be forgotten; null where the server sets no end.
+ * Milliseconds until the server may drop a task, or null if it sets no limit.
  *
  * @param {Task | null | undefined} task
  * @param {number} now

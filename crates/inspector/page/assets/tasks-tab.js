@@ -1,4 +1,4 @@
-// Calls that became tasks: their state, how long the server keeps them, and what can be done.
+// Calls that became tasks: their states, how long the server keeps them, and their actions.
 
 import { View, button, h, span } from "./element.js";
 import { failure } from "./failure.js";
@@ -72,7 +72,7 @@ export class TasksTab extends View {
    */
   row(id, call) {
     const task = newest(this.known.get(id), call?.task);
-    // An exchange that was given up says so before the server does.
+    // A cancelled call shows as cancelled before the server reports it.
     const status = call?.status === "cancelled" ? "cancelled" : (task?.status ?? call?.status ?? "unknown");
     const left = keptFor(task);
     const ends = left === null ? null : Date.now() + left;
@@ -113,7 +113,7 @@ export class TasksTab extends View {
 }
 customElements.define("tb-tasks", TasksTab);
 
-/** The look of a status, in either revision's words. */
+/** The style of a status, in either revision's terms. */
 function lookOf(/** @type {string} */ status) {
   if (/fail|cancel/.test(status)) return "failed";
   if (/complet|done/.test(status)) return "done";

@@ -1,4 +1,4 @@
-// Light, dark, or what the system says; remembered.
+// The theme: light, dark, or the system's. The choice is remembered.
 
 import { announce } from "./element.js";
 

@@ -1,4 +1,4 @@
-// The tile of a server: its icon or two letters, in a colour of its own, with a dot for its state.
+// The tile of a server: its icon or two letters, in its own colour, with a dot for its state.
 
 import { h } from "./element.js";
 import { state } from "./store.js";
@@ -7,8 +7,8 @@ import { displayName } from "./subject.js";
 const HUES = 8;
 
 /**
- * What a server calls itself by its title, or the name that a person or a config file gave it. A name that was only
- * made of its command or URL says less than the one that it gives itself.
+ * The title that a server reports, or else its name in the config. The server's own name is preferred to a name that
+ * was made from its command or URL.
  *
  * @param {Server} server
  */
@@ -18,7 +18,7 @@ function titleOf({ info, name, target, launch }) {
 }
 
 /**
- * What to call a server: what it calls itself, and its name where another has the same title.
+ * The label of a server: its title, followed by its name if another server has the same title.
  *
  * @param {Server} server
  */
@@ -29,7 +29,7 @@ export function label(server) {
 }
 
 /**
- * How a server is, as a look and a word.
+ * The condition of a server, as a style and a text.
  *
  * @param {Server} server
  * @returns {[string, string]}
@@ -62,7 +62,7 @@ export function tile(server, { tiny = false, dot = false, title = false } = {}) 
 }
 
 /**
- * Only what is in the message itself: an icon from elsewhere would tell others that the page was opened.
+ * The server's icon, if it is a data URL. An icon from the web would reveal to others that the page was opened.
  *
  * @param {Server} server
  */
@@ -81,7 +81,7 @@ function letters(name) {
 }
 
 /**
- * A tile of something that has only a name.
+ * A tile for a name only.
  *
  * @param {string} name
  */
@@ -91,7 +91,7 @@ export function namedTile(name) {
   return h(`span.tile.tiny.hue${hue}`, { "aria-hidden": "true" }, letters(name));
 }
 
-/** Servers that are beside each other have different colours. */
+/** Neighbouring servers have different colours. */
 function hueOf(/** @type {Server} */ { id }) {
   return (Number(/\d+/.exec(id)?.[0] ?? 1) - 1 + HUES) % HUES;
 }

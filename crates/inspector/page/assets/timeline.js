@@ -1,4 +1,4 @@
-// What happened during a call, in the order of time: messages, log lines, questions and the answers given.
+// The timeline of a call: messages, log lines, questions and answers, in order of time.
 
 import { button, h, plural, span } from "./element.js";
 import { svg } from "./icon.js";
@@ -7,18 +7,18 @@ import { set } from "./router.js";
 import { state } from "./store.js";
 import { label } from "./tile.js";
 
-/** Lines of a timeline that are drawn. */
+/** The most lines drawn. */
 const MOST_LINES = 200;
-/** Members of an answer that are shown. */
+/** The most members of an answer that are shown. */
 const MOST_MEMBERS = 12;
-/** Gap between the parts of the bar, in percent of its width. */
+/** The gap between the parts of the bar, in percent of its width. */
 const GAP = 0.6;
 const ASKS = new Set(["elicitation/create", "sampling/createMessage", "roots/list"]);
 
 /** @typedef {{ time: number, look?: string, what: Child }} Line */
 
 /**
- * The heading, the bar of times where a person was waited for, and the lines.
+ * The heading, the lines, and for calls with questions a bar of times.
  *
  * @param {Exchange} exchange
  * @returns {HTMLElement[]}
@@ -74,7 +74,7 @@ export function timeline(exchange) {
 }
 
 /**
- * Whose time it was: the server's and the person's in turn.
+ * A bar with the times of the server and of the user in turn.
  *
  * @param {Exchange} exchange
  * @returns {HTMLElement[]}
@@ -97,7 +97,7 @@ function timeBar({ started, ended, answers: given = [] }) {
   }
   parts.push({ look: "server", ms: Math.max(0, ended - at) });
   const whole = parts.reduce((sum, part) => sum + part.ms, 0) || 1;
-  // Each part can be seen, however short it is.
+  // Even a very short part stays visible.
   const shares = parts.map(({ ms }) => Math.max(ms / whole, 0.04));
   const sum = shares.reduce((one, other) => one + other, 0);
   let left = 0;
@@ -137,7 +137,7 @@ function messages(exchange) {
 }
 
 /**
- * A call that failed without an answer, such as one whose server ended.
+ * The last line of a call that failed without a response, for example because the server ended.
  *
  * @param {Exchange} exchange
  * @returns {Line[]}
@@ -167,12 +167,12 @@ function lineOf(row, exchange, progress) {
       : { what: [exchange.method === "tools/call" ? "Called " : "Sent ", named(exchange)] };
   }
   if (row.kind === "response" && row.direction === "in" && (isOwn || row.method === null)) {
-    // The questions themselves are told with their answers.
+    // The questions are shown with their answers.
     const isTold =
       /input_required/.test(row.status ?? "") && exchange.answers?.some((one) => one.ask.round === row.round);
     return isTold ? null : outcome(row, exchange);
   }
-  // What a session asks is told with its answer, or below while it is open.
+  // A session's question is shown with its answer, or below while it is open.
   if (ASKS.has(row.method ?? "")) return null;
   return {
     what: [
@@ -191,7 +191,7 @@ const named = (exchange) => h("code", null, exchange.object ?? exchange.method);
  * @param {number} count
  */
 function progressWords({ progress }, count) {
-  // A number such as 8.0 is kept as it was written, and shown as in the bar.
+  // A number such as 8.0 is a `Digits`; it is shown as in the bar.
   const of = progress?.total ? ` of ${Number(progress.total)}` : "";
   const about = [progress ? `${Number(progress.progress)}${of}` : null, progress?.message].filter(Boolean).join(", ");
   return [`Progress: ${about}`, count > 1 ? h("span.dim.small", null, ` ${plural(count, "report")}`) : null];
@@ -208,7 +208,7 @@ function outcome(row, { outputCheck }) {
   const isError = /error|-\d{4}|fail/i.test(status);
   const rest = status.replace(/^\d+ · /, "");
   return {
-    // A result that breaks its schema is not a good one here either.
+    // A result that breaks its schema is a warning here too.
     look: isError ? "error" : outputCheck?.ok === false ? "warn" : "done",
     what: [isError ? "Error" : "Result", /^(complete|result|ok|)$/.test(rest) ? null : h("span.dim", null, ` ${rest}`)],
   };

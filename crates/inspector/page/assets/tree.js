@@ -1,26 +1,26 @@
-// A JSON value as a tree that is built as far as it is opened, with search.
+// A JSON value as a searchable tree. Branches are built when they are opened.
 
 import { button, copyButton, h } from "./element.js";
 import { icon } from "./icon.js";
 import { Digits, isObject, kindOf, print } from "./json.js";
 
-/** Members shown at once; the rest is a click away. */
+/** Members shown at once. A button shows more. */
 const BATCH = 100;
 /** Characters of a string shown before it is cut. */
 const LONG = 400;
-/** Rows that open by themselves. */
+/** The most rows that are open from the start. */
 const OPEN_ROWS = 40;
-/** Characters of a closed branch that are shown. */
+/** Characters shown of a closed branch. */
 const START = 80;
-/** A value of fewer characters is found by looking. */
+/** A value of fewer characters has no search box. */
 const SEARCHED = 1500;
-/** Matches that a search stops at. */
+/** The most matches of a search. */
 const MOST_FOUND = 1000;
-/** A search gives way to the page after so many ms. */
+/** The longest time that a search runs before the page gets a turn, in ms. */
 const SLICE = 12;
 
 /** @typedef {unknown[] | JsonObject} Nested */
-/** @typedef {{ rows: number }} Budget rows that may still open by themselves */
+/** @typedef {{ rows: number }} Budget rows that may still be opened from the start */
 /** @typedef {HTMLLIElement & { index?: number, upTo?: (index: number) => Item }} Item */
 
 /**
@@ -34,7 +34,7 @@ const member = (/** @type {Nested} */ value, /** @type {string | number} */ key)
   /** @type {Record<string, unknown>} */ (value)[key];
 
 /**
- * The tree, with a search box when it is large.
+ * The tree, with a search box if it is large.
  *
  * @param {unknown} value
  * @param {{ search?: boolean }} options
@@ -124,7 +124,7 @@ function fill(list, value, from, budget) {
 }
 
 /**
- * Shows the batch that a far member is in, instead of everything before it.
+ * Shows the batch with a far member, without the batches before it.
  *
  * @param {HTMLElement} list
  * @param {Nested} value
@@ -229,7 +229,7 @@ function searchBar(value, root) {
 }
 
 /**
- * Ways to the members whose key or value holds `wanted`, found a slice at a time.
+ * The paths to the members whose key or value contains `wanted`. Searches in slices of time.
  *
  * @param {Nested} value
  * @param {string} wanted

@@ -1,4 +1,4 @@
-// URI templates (RFC 6570): the variables they have, and the address they give.
+// URI templates (RFC 6570): their variables and their expansion.
 
 const EXPRESSION = /\{([+#./;?&]?)([^{}]+)\}/g;
 /** @type {Record<string, { first: string, between: string, keeps: boolean, isNamed?: boolean }>} */

@@ -1,9 +1,9 @@
-// The rules of a schema, checked while somebody types. The binary checks the rest.
+// Checks common rules of a schema while the user types. The binary checks the rest.
 
 import { Digits, asList, isNumber, isObject, kindOf, same } from "./json.js";
 import { fits, labelOf, mayFit, resolve } from "./schema.js";
 
-/** Problems that are worth saying; the rest would not be read. */
+/** The most problems reported. More would not be read. */
 const MOST = 50;
 /** @type {Record<string, [RegExp, string]>} */
 const FORMATS = {
@@ -20,11 +20,11 @@ const FORMATS = {
 };
 
 /**
- * `[{ path, message }]`, where a path is a JSON pointer.
+ * The problems of a value. Their paths are JSON pointers.
  *
  * @param {unknown} value
  * @param {Schema} schema
- * @param {Map<string, Schema>} [chosen] the variant that is meant, by the path of its union
+ * @param {Map<string, Schema>} [chosen] the variants that the user chose, by the paths of their unions
  */
 export function validate(value, schema, chosen = new Map()) {
   /** @type {Problem[]} */
@@ -89,8 +89,8 @@ function checkUnion(value, schema, at) {
   if (!Array.isArray(alternatives)) return true;
   /** @type {Problem[] | null} */
   let nearest = null;
-  // Unless one was chosen, the variant that was meant is one whose outside fits, and then the one whose problems lie
-  // deepest.
+  // Without a chosen variant, take the variants that the value seems to fit, and of those the one with the deepest
+  // problems.
   const meant = alternatives.filter((one) => one === at.chosen.get(at.path));
   const ways = [fits, mayFit].map((fit) => alternatives.filter((one) => fit(value, one, at.root)));
   const likely = [meant, ...ways].find((some) => some.length);
@@ -116,7 +116,7 @@ function checkUnion(value, schema, at) {
 }
 
 /**
- * What is wrong with a value that fits no variant. Where all of them have a tag, the tag is wrong.
+ * The problem of a value that fits no variant. If all variants have a tag, the problem is the tag.
  *
  * @param {unknown} value
  * @param {Schema[]} alternatives
@@ -141,11 +141,11 @@ function noVariant(value, alternatives, at) {
   return { path: at.path, message: `fits none of ${labels.join(", ")}` };
 }
 
-/** Unions in unions that are looked into. */
+/** The deepest nesting of unions that is searched. */
 const MOST_UNIONS = 5;
 
 /**
- * The variants of a union, with those of the unions among them.
+ * The variants of a union, including those of nested unions.
  *
  * @param {Schema[]} alternatives
  * @param {Schema} root
@@ -184,12 +184,11 @@ function checkString(value, schema, say) {
   if (format && !format[0].test(value)) say(`must be ${format[1]}`);
 }
 
-/** Ways through a text that are tried at the most: a server's pattern must not stop the page. */
+/** The most ways in which a pattern may try a text: a server's pattern must not block the page. */
 const MOST_WAYS = 1e6;
 
 /**
- * Whether a pattern comes to its end soon: nothing repeated in what is repeated, and few choices for the length of the
- * text.
+ * Whether a pattern is fast: without nested repetition, and with few choices for the length of the text.
  *
  * @param {string} pattern
  * @param {number} length
@@ -201,7 +200,7 @@ function isQuick(pattern, length) {
 }
 
 /**
- * Others are left to the binary, which stops in time.
+ * Whether a value matches a pattern. True for slow patterns, which the binary checks with a limit.
  *
  * @param {string} pattern
  * @param {string} value
@@ -240,7 +239,7 @@ function checkNumber(value, schema, say) {
 }
 
 /**
- * Compares whole numbers digit by digit, so that large ones are not rounded first.
+ * Compares integers digit by digit, because large ones would be rounded.
  *
  * @param {number | Digits | undefined} one
  * @param {number | Digits | undefined} other

@@ -1,28 +1,28 @@
-// A list that draws only the rows in sight, so that ten thousand cost what twenty do.
+// A list that draws only the visible rows, so that it is as fast with ten thousand rows as with twenty.
 //
-// A row that stays in sight stays the element that it is; one that leaves is filled again for one that comes.
+// A visible row keeps its element. The element of a row that scrolls out is reused for one that scrolls in.
 
 import { View, h } from "./element.js";
 import { asList } from "./json.js";
 
-/** Rows drawn above and below those in sight. */
+/** Rows drawn above and below the visible rows. */
 const BEYOND = 4;
 const coarse = matchMedia("(pointer: coarse)");
 let made = 0;
 
 /**
- * What a list is of. The items of one list are of one type, which only the list's owner knows.
+ * The options of a list. All items of a list have one type, which only the list's owner knows.
  *
  * @typedef {object} Options
  * @property {string} label
  * @property {number} height of a row, in px
- * @property {(item: any) => Node | Node[]} draw gives a row's children
- * @property {(child: any, item: any) => void} [fill] makes a row's child that of another item
- * @property {(child: any, item: any, index: number, items: any[]) => void} [settle] adds what depends on the rows
- *   around it, at every paint
- * @property {(item: any, index: number) => void} choose is Enter or a click
- * @property {(item: any, index: number) => boolean} [mark] whether an item is the chosen one
- * @property {(item: any) => boolean} [isHeading] whether an item only names those below it
+ * @property {(item: any) => Node | Node[]} draw returns a row's children
+ * @property {(child: any, item: any) => void} [fill] changes a row's child to that of another item
+ * @property {(child: any, item: any, index: number, items: any[]) => void} [settle] updates the parts that depend on
+ *   the neighbouring rows, at every paint
+ * @property {(item: any, index: number) => void} choose is called on Enter or a click
+ * @property {(item: any, index: number) => boolean} [mark] whether an item is chosen
+ * @property {(item: any) => boolean} [isHeading] whether an item is a heading
  */
 /** @typedef {HTMLElement & { item?: unknown, index?: number, tall?: number }} Row */
 
@@ -38,7 +38,7 @@ export class VirtualList extends View {
   isLaidOut = false;
   /** @type {HTMLElement | undefined} */
   space;
-  /** The rows in sight. */
+  /** The range of drawn rows. */
   range = [0, 0];
   /** @param {Options} options */
   setup(options) {
@@ -82,8 +82,8 @@ export class VirtualList extends View {
    * @param {{ stick?: boolean }} options
    */
   show(items, { stick = false } = {}) {
-    // Before the first layout nothing is asked that would need one: rows for the whole window are drawn, and then as
-    // many as fit. Later it is read before anything is written: what is written after it is laid out once.
+    // Before the first layout, reading sizes would force one, so rows for the whole window are drawn. Later the sizes
+    // are read before anything is written, so that there is only one layout.
     const { scrollTop, clientHeight, scrollHeight } = this.isLaidOut
       ? this
       : { scrollTop: 0, clientHeight: innerHeight, scrollHeight: 0 };
@@ -110,7 +110,7 @@ export class VirtualList extends View {
     else this.removeAttribute("aria-activedescendant");
   }
   /**
-   * One element for each item in sight, in their order.
+   * Places one element for each visible item, in order.
    *
    * @param {number} first
    * @param {number} last
@@ -124,7 +124,7 @@ export class VirtualList extends View {
       return row;
     });
     const free = [...known.values()];
-    // If all have changed, each is filled in its place; otherwise those that left make room.
+    // If all rows changed, each is filled in its place. Otherwise rows that scrolled out are removed.
     if (stays.some(Boolean)) for (const row of free) row.remove();
     let next = 0;
     this.rows = wanted.map((item, at) => stays[at] ?? this.filled(free[next++], item));
@@ -210,7 +210,7 @@ export class VirtualList extends View {
     const step = index < this.active ? -1 : 1;
     let next = Math.max(0, Math.min(this.items.length - 1, index));
     while (this.isHeading(next) && this.items[next + step]) next += step;
-    // The first row may be a heading, with nothing above it.
+    // The first row may be a heading, with no item above it.
     if (this.isHeading(next)) next += 1;
     this.active = next;
     const top = this.active * this.rowHeight;
@@ -224,7 +224,7 @@ export class VirtualList extends View {
 customElements.define("tb-list", VirtualList);
 
 /**
- * Sets what is not so already: what is written again is laid out again.
+ * Sets an attribute only if it changed, because each write causes another layout.
  *
  * @param {Element} element
  * @param {string} name

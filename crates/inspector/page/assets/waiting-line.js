@@ -1,4 +1,4 @@
-// One line for all questions that wait, however many there are, and one for a server that broke down.
+// One line for all open questions, and one for a server that failed.
 
 import { View, button, h, plural, span } from "./element.js";
 import { icon } from "./icon.js";
@@ -7,14 +7,14 @@ import { address, go, onPlace, place } from "./router.js";
 import { state } from "./store.js";
 import { label } from "./tile.js";
 
-/** Calls that are named in the line. */
+/** The most calls named in the line. */
 const NAMED = 4;
-/** How often the line says how long a question has waited, in ms. */
+/** The interval between two updates of the waiting time, in ms. */
 const TICK = 5000;
 
 /** @typedef {{ key: string, asks: Question[], call: Exchange | undefined, server: Server | undefined }} Group */
 
-/** The open questions, by the call that they belong to. */
+/** The open questions, by call. */
 function groups() {
   /** @type {Map<string, Group>} */
   const found = new Map();
@@ -45,7 +45,7 @@ const hrefOf = ({ call, server }) =>
 /** @type {Record<string, string>} */
 const TABS = { "prompts/get": "prompts", "resources/read": "resources" };
 
-/** Goes to the next call with an open question: the one after the call that is shown. */
+/** Goes to the next call with an open question, after the call that is shown. */
 export function answerNext() {
   const all = groups();
   if (!all.length) return;
@@ -78,7 +78,7 @@ export class WaitingLine extends View {
     this.className = "waitingbar";
     for (const topic of ["asks", "exchanges", "servers", "offers"]) this.watch(topic, () => this.draw());
     const timer = setInterval(() => this.draw(), TICK);
-    // The line about a server that broke down belongs to the server that is shown.
+    // The line about a failed server depends on the server that is shown.
     const leave = onPlace(() => this.draw());
     this.stopped = () => {
       clearInterval(timer);
@@ -122,7 +122,7 @@ export class WaitingLine extends View {
     const since = seconds > 0 ? span(seconds * 1000) : null;
     return [String(asks.length), server ? label(server) : null, since].filter(Boolean).join(", ");
   }
-  /** Says that the server broke down or was stopped, above what it had to offer. */
+  /** Reports above the lists that the server failed or was stopped. */
   drawTrouble() {
     const server = [...state.servers.values()].find((one) => one.name === place().server);
     const isOver = (server?.status === "failed" || server?.status === "closed") && state.offers.has(server.id);

@@ -1,11 +1,11 @@
-// What is beside a list when nothing is chosen: who the server is, and what was done last.
+// The pane beside a list when nothing is chosen: the server's description and the latest calls.
 
 import { View, h, plural, span, time } from "./element.js";
 import { brief, prose } from "./prose.js";
 import { address } from "./router.js";
 import { state } from "./store.js";
 
-/** Calls that are listed. */
+/** The most calls listed. */
 const RECENT = 12;
 /** @type {Record<string, string>} */
 const PLACES = { "tools/call": "tools", "prompts/get": "prompts", "resources/read": "resources" };

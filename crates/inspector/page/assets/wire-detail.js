@@ -1,4 +1,4 @@
-// One exchange as it was sent: request and response, headers, times; copied, or sent again with edits.
+// One exchange as it was sent: request and response, headers and times. It can be copied, or edited and sent again.
 
 import { get } from "./api.js";
 import { View, button, bytes, clock, copyButton, h, messageOf, span, tabs } from "./element.js";
@@ -23,7 +23,7 @@ export class WireDetail extends View {
    * @typedef {object} Options
    * @property {number} seq
    * @property {() => void} close
-   * @property {(n: number) => void} only shows the messages of one call alone
+   * @property {(n: number) => void} only shows the messages of one call
    */
   /** @type {Options} */
   options;
@@ -50,7 +50,7 @@ export class WireDetail extends View {
       );
     }
   }
-  /** The row of the list, which knows the answer. */
+  /** The row of the list, which has the response's number. */
   get pair() {
     const pair = state.pairs[seek(state.pairs, this.options.seq)];
     return pair?.seq === this.options.seq ? pair : undefined;
@@ -250,7 +250,7 @@ function http(of) {
 }
 
 /**
- * Masked headers stay masked: the line says where a secret belongs.
+ * A `curl` command. Masked headers stay masked, so the user has to fill in the secrets.
  *
  * @param {HttpExchange} of
  * @param {WireMessage["message"]} message

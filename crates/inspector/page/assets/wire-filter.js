@@ -13,11 +13,11 @@ export function wireFilter(text) {
 }
 
 const words = (/** @type {string} */ text) => text.split(/\s+/).filter(Boolean);
-/** Words that find fewer the longer they get: no `-ping`, which finds more, and no field that wants its whole value. */
+/** Words that match fewer rows the longer they get. Not `-ping`, and not fields that compare the whole value. */
 const GROWS = /^(?:(?:method|object|status):[^:]+|[^-<>:][^:]*)$/i;
 
 /**
- * Whether all that `text` finds is among what `before` found.
+ * Whether the rows that match `text` are a subset of those that match `before`.
  *
  * @param {string} before
  * @param {string} text
@@ -61,7 +61,7 @@ const FIELDS = {
 };
 
 /**
- * Whether a text holds a value. There are many rows and few texts: each is looked through once.
+ * A test whether a text contains a value. Results are kept, because many rows have the same few texts.
  *
  * @param {string} value
  */

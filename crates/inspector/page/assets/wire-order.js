@@ -1,11 +1,11 @@
-// The columns of the wire and the order of its rows: `ms-` is by time taken, the longest first.
+// The columns of the wire and the order of its rows: `ms-` sorts by duration, longest first.
 
 import { h } from "./element.js";
 import { icon } from "./icon.js";
 import { nameOf } from "./wire-row.js";
 
 /** @typedef {{ name: string, isDown: boolean }} Direction */
-/** @typedef {(row: WireRow) => string | number | undefined} Key what a column is sorted by */
+/** @typedef {(row: WireRow) => string | number | undefined} Key the value that a column is sorted by */
 /** @typedef {Direction & { key: Key }} Order */
 /** @type {[string, string, Key | null][]} */
 const COLUMNS = [
@@ -20,7 +20,7 @@ const COLUMNS = [
 ];
 
 /**
- * An order from its word in the address; the wire's own for one that is not known.
+ * The order for a word in the address. For an unknown word, the order of time.
  *
  * @param {string | null} word
  * @returns {Order}
@@ -37,7 +37,7 @@ export const isAsItWas = (/** @type {Order} */ order) => wordOf(order) === "";
 const isNumber = (/** @type {string} */ name) => name === "ms" || name === "size";
 
 /**
- * Rows in an order. Those that have no value are last either way; equals stay as they were.
+ * Sorts rows. Rows without a value are last in both directions; equal rows keep their order.
  *
  * @param {WireRow[]} rows
  * @param {Order} order
@@ -56,7 +56,7 @@ export function ordered(rows, order) {
 }
 
 /**
- * The head of the columns. A click sorts by one, the next turns it round, the third ends it.
+ * The heads of the columns. The first click sorts by a column, the second reverses the order, the third ends it.
  *
  * @param {Order} order
  * @param {boolean} hasTile
@@ -66,7 +66,7 @@ export function heads(order, hasTile, choose) {
   const cell = (/** @type {[string, string, Key | null]} */ [name, words, key]) => {
     if (!key) return h(`span.${name}`, null, words);
     const isChosen = order.name === name;
-    // Of figures, the largest are looked for.
+    // Numbers are sorted largest first.
     const first = { name, isDown: isNumber(name) };
     const turned = { name, isDown: !order.isDown };
     const next = !isChosen ? first : order.isDown === first.isDown ? turned : { name: "time", isDown: false };

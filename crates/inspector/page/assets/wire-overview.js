@@ -1,13 +1,13 @@
-// When messages went by, as a row of bars.
+// The number of messages over time, as a row of bars.
 
 import { h, plural, span } from "./element.js";
 import { svg } from "./icon.js";
 import { lookOf } from "./wire-row.js";
 
-/** Bars, and their height in px. */
+/** The number of bars, and their height in px. */
 const BARS = 96;
 const HEIGHT = 32;
-/** Marks of time below them. */
+/** The number of time marks below the bars. */
 const MARKS = 5;
 const RANK = ["", "cancelled", "asked", "error"];
 

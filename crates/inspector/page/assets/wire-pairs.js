@@ -1,10 +1,10 @@
-// One row for an exchange: a request with its answer, in place of two messages.
+// Combines a request and its response into one row.
 
 import { print } from "./json.js";
 
-/** Requests without an answer that are remembered. */
+/** The most open requests that are remembered. */
 const MOST_OPEN = 4096;
-/** @type {Map<string, number>} the number of the request that waits, by who answers and its id */
+/** @type {Map<string, number>} the numbers of open requests, by server, direction and id */
 const open = new Map();
 
 /**
@@ -14,7 +14,7 @@ const open = new Map();
 const keyOf = ({ server, id }, direction) => `${server} ${direction} ${print(id)}`;
 
 /**
- * Takes a message in: as the answer of a row that is there, or as a row of its own. Gives the number of the row.
+ * Adds a message: as the response of an existing row, or as a new row. Returns the number of the row.
  *
  * @param {WirePair[]} pairs
  * @param {WireRow} row
@@ -39,7 +39,7 @@ export function pairUp(pairs, row) {
   }
   const place = seek(pairs, row.seq);
   const known = pairs[place]?.seq === row.seq ? pairs[place] : null;
-  // What HTTP said of a request is told later, and may come after its answer.
+  // The HTTP status of a request arrives later, possibly after its response.
   if (known?.answer) return row.seq;
   if (known) pairs[place] = row;
   else if (place === pairs.length) pairs.push(row);
@@ -52,7 +52,7 @@ export function pairUp(pairs, row) {
 }
 
 /**
- * Where a number is, or would be, among rows in the order of their numbers.
+ * The index of a number in rows that are sorted by number, or the index at which to insert it.
  *
  * @param {WireRow[]} rows
  * @param {number} seq

@@ -1,4 +1,4 @@
-// A row of messages: made once, and filled again for the exchange that is in sight.
+// A row of messages. Its elements are created once and filled for each exchange that becomes visible.
 
 import { bytes, clock, h, span } from "./element.js";
 import { icon, svg } from "./icon.js";
@@ -6,7 +6,7 @@ import { print } from "./json.js";
 import { state } from "./store.js";
 import { tile } from "./tile.js";
 
-/** A pause longer than this is drawn as one of this length, in ms. */
+/** Longer pauses are drawn with this length, in ms. */
 const IDLE = 20;
 
 /** @typedef {ReturnType<typeof makeCells>} Cells */
@@ -90,7 +90,7 @@ export function fillRow(made, row) {
 export const nameOf = (/** @type {WireRow} */ row) => row.method ?? row.kind;
 
 /**
- * How an exchange ended, or that it has not.
+ * The status of an exchange: how it ended, or that it is still open.
  *
  * @param {WirePair} row
  */
@@ -102,7 +102,8 @@ export function statusOf(row) {
 }
 
 /**
- * Whether something went wrong. That a legacy server does not know `server/discover` is how it is found out to be one.
+ * Whether an exchange failed. A legacy server's error for `server/discover` does not count: it is how the client
+ * detects such a server.
  *
  * @param {WireRow} row
  */
@@ -111,7 +112,7 @@ export const isError = (row) =>
   !(row.method === "server/discover" && /-32601/.test(row.status ?? ""));
 
 /**
- * Colour is for what is unusual.
+ * The style of a row. Only unusual rows have a colour.
  *
  * @param {WirePair} row
  */
@@ -132,7 +133,7 @@ function write(node, text) {
 }
 
 /**
- * Hangs later steps of a call on the first, and draws the bar of the waterfall, among the rows in sight.
+ * Marks later steps of a call, and draws the row's bar in the waterfall of the visible rows.
  *
  * @param {Line} made
  * @param {WirePair} row
@@ -156,8 +157,8 @@ export function settleRow(made, row, _index, _rows, fall) {
 }
 
 /**
- * When each row of a range begins, on a clock that stops while nothing is under way; in another order than that of
- * time, all begin at once.
+ * The start of each row in a range, on a clock that stops while no request is open. If the rows are not in order of
+ * time, all start at 0.
  *
  * @param {WirePair[]} rows
  * @param {number} from

@@ -1,4 +1,4 @@
-// Messages, one row for each exchange: filtered, in the order of time or of a column, with a waterfall.
+// The list of messages: one row per exchange, with a filter, sorting and a waterfall.
 
 import { file } from "./api.js";
 import { View, button, bytes, focusOn, h, messageOf, plural, save, searchBox, span } from "./element.js";
@@ -15,24 +15,24 @@ import "./wire-detail.js";
 const ROW = 28;
 
 /**
- * @typedef {object} Found what a filter found
+ * @typedef {object} Found the matches of a filter
  * @property {string} text of the filter
  * @property {(row: WireRow) => boolean} test
  * @property {WireRow[]} own all rows of the server
- * @property {WireRow[]} rows those that were found
+ * @property {WireRow[]} rows the rows that match
  * @property {number} [oldest]
  * @property {number} [newest]
  */
 
 export class Wire extends View {
-  /** @type {string | null} all servers, where it is null */
+  /** @type {string | null} the server's id, or null for all servers */
   server;
   /** @type {HTMLInputElement} */
   filter;
   /** @type {HTMLElement} */
   count;
   isLive = true;
-  /** @type {HTMLElement} how many messages there are, of how many servers */
+  /** @type {HTMLElement} the numbers of messages and of servers */
   summary;
   /** @type {HTMLElement} */
   chart;
@@ -40,7 +40,7 @@ export class Wire extends View {
   kinds;
   /** @type {string} all, requests, notifications or errors */
   kind = "all";
-  /** Rows up to this number were cleared away. */
+  /** Rows up to this number were cleared by the user. */
   cleared = 0;
   /** @type {import("./virtual-list.js").VirtualList} */
   list;
@@ -50,7 +50,7 @@ export class Wire extends View {
   head;
   /** @type {import("./wire-order.js").Order} */
   order;
-  /** @type {Found | null} what the filter found, until rows come that it does not know */
+  /** @type {Found | null} the filter's matches; null when they have to be read again */
   found = null;
   /** @type {{ rows: WireRow[], from: number, to: number, fall: import("./wire-row.js").Fall } | null} */
   fallOf = null;
@@ -204,7 +204,7 @@ export class Wire extends View {
     return (this.server === null || row.server === this.server) && row.seq > this.cleared;
   }
   /**
-   * Puts the rows into an order, by its word in the address.
+   * Sorts the rows by an order's word in the address.
    *
    * @param {string | null} word
    */
@@ -223,7 +223,7 @@ export class Wire extends View {
     this.found = null;
     this.read();
   }
-  /** Reads all rows; of a filter that only got narrower, those that it found before. */
+  /** Filters all rows, or only the previous matches if the filter got narrower. */
   read() {
     const text = this.filter.value;
     const oldest = state.pairs[0]?.seq;
@@ -243,7 +243,7 @@ export class Wire extends View {
     return (/** @type {WireRow} */ row) => isWanted(row) && test(row);
   }
   /**
-   * Takes in the rows that came or changed, without looking at the others.
+   * Adds rows that are new or changed, without filtering all rows again.
    *
    * @param {Set<number>} keys
    */
@@ -257,7 +257,7 @@ export class Wire extends View {
     return this.show(found);
   }
   /**
-   * `false` if it belongs between rows that are there already.
+   * Adds one row. Returns `false` if the row belongs between existing rows.
    *
    * @param {Found} found
    * @param {number} seq
@@ -293,7 +293,7 @@ export class Wire extends View {
     if (!this.kinds.contains(document.activeElement)) this.drawKinds();
   }
   /**
-   * The waterfall of the rows in sight.
+   * The waterfall of the visible rows.
    *
    * @param {WireRow[]} rows
    */
