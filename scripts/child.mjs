@@ -1,5 +1,5 @@
-// Child processes of the tests: started, waited for until they accept connections, and ended. Every wait has a
-// bound, and a child that ends before it is ready is an error that quotes its last lines.
+// Child processes of the tests: starts them, waits until they accept connections, and ends them. Every wait has a
+// limit. If a child ends before it is ready, the error quotes its last lines.
 
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -10,23 +10,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** @typedef {import("node:child_process").ChildProcess} ChildProcess */
 /** @typedef {import("node:child_process").SpawnOptions} SpawnOptions */
 
-/** How long a program may take to accept connections, in milliseconds. A busy machine needs several seconds. */
+/** The limit for a program to accept connections, in milliseconds. A busy machine needs several seconds. */
 const STARTING = 60_000;
-/** How long a program may take to end after SIGTERM, in milliseconds, before it is killed. */
+/** The time after SIGTERM at which a program is killed, in milliseconds. */
 const ENDING = 10_000;
-/** How long the system may take to remove a process after SIGKILL, in milliseconds. */
+/** The limit for the system to remove a process after SIGKILL, in milliseconds. */
 const KILLING = 5_000;
-/** How long the last lines of a program that has ended may take to arrive, in milliseconds. */
+/** How long to wait for the last lines of a program that has ended, in milliseconds. */
 const READING = 250;
 /** Milliseconds between two attempts to connect. */
 const PAUSE = 20;
-/** How many of a program's last lines an error quotes. */
+/** The number of a program's last lines in an error. */
 const QUOTED = 20;
 /** Attempts to find a free port. */
 const ATTEMPTS = 100;
-/** The ports for outgoing connections by IANA, for systems that do not tell which they use. */
+/** IANA's ports for outgoing connections, for systems that do not report theirs. */
 const EPHEMERAL = [49_152, 65_535];
-/** The lowest port that is reserved here. Many services are configured below it. */
+/** The lowest port that is used here. Many services have ports below it. */
 const LOWEST = 10_000;
 
 /** @type {Set<ChildProcess>} */
@@ -54,7 +54,7 @@ export const hasEnded = (child) => child.pid === undefined || child.exitCode !==
  * @param {string} program
  * @param {string[]} words its arguments
  * @param {RegExp} pattern
- * @param {SpawnOptions & { patience?: number }} options `patience` bounds the wait, in milliseconds
+ * @param {SpawnOptions & { patience?: number }} options `patience` limits the wait, in milliseconds
  * @returns {Promise<{ child: ChildProcess, found: RegExpExecArray }>}
  */
 export async function begin(program, words, pattern, { patience = STARTING, ...options } = {}) {
@@ -71,7 +71,7 @@ export async function begin(program, words, pattern, { patience = STARTING, ...o
         if (last.length > QUOTED) last.shift();
         const found = pattern.exec(line);
         if (!found) return;
-        // The end of the child is told below, with its last lines.
+        // The end of the child is reported below, with its last lines.
         accepts(found[0], child).then(
           () => resolve(found),
           (error) => hasEnded(child) || reject(error),
@@ -83,7 +83,7 @@ export async function begin(program, words, pattern, { patience = STARTING, ...o
       children.delete(child);
       reject(new Error(`\`${program}\` ended early (${signal ?? `exit code ${code}`}); ${said()}`));
     };
-    // All of its output was read before `close`, which does not come while a process that it started holds the output.
+    // At `close` all output has been read, but it does not come while a process of the child holds the output open.
     child.once("close", endedEarly);
     child.once("exit", (code, signal) => setTimeout(endedEarly, READING, code, signal).unref());
   });
@@ -92,7 +92,7 @@ export async function begin(program, words, pattern, { patience = STARTING, ...o
     return { child, found };
   } catch (error) {
     await stop(child);
-    // What it started may hold them open.
+    // Processes that the child started may hold its output open.
     child.stdout?.destroy();
     child.stderr?.destroy();
     throw error;
@@ -100,10 +100,10 @@ export async function begin(program, words, pattern, { patience = STARTING, ...o
 }
 
 /**
- * Ends a child, and waits until it has ended. A child that has ended before is not waited for.
+ * Ends a child and waits until it has ended. Returns at once if it already has.
  *
  * @param {ChildProcess} child
- * @param {number} patience how long SIGTERM may take, in milliseconds
+ * @param {number} patience the time between SIGTERM and SIGKILL, in milliseconds
  */
 export async function stop(child, patience = ENDING) {
   if (hasEnded(child)) return;
@@ -119,7 +119,7 @@ export async function stop(child, patience = ENDING) {
 }
 
 /**
- * Has a server of this process listen at a port that the system chooses, and gives the port.
+ * Lets a server of this process listen at a port that the system chooses. Returns the port.
  *
  * @param {import("node:net").Server} server
  */
@@ -132,11 +132,11 @@ export async function listen(server) {
 }
 
 /**
- * A promise with a bound.
+ * A promise with a time limit.
  *
  * @template T
  * @param {number} ms
- * @param {() => string} what what is waited for
+ * @param {() => string} what the awaited event, for the error
  * @param {Promise<T>} promise
  * @returns {Promise<T>}
  */
@@ -155,8 +155,8 @@ export async function within(ms, what, promise) {
 }
 
 /**
- * A port for a program that cannot choose one: free now, and never given to outgoing connections. Where those may have
- * every port, it is one that the system chooses, and its user tries again with another on EADDRINUSE.
+ * A port for a program that cannot choose one: free now, and never used for outgoing connections. If outgoing
+ * connections may use every port, the system chooses one, and the caller has to retry with another on EADDRINUSE.
  *
  * @param {number[]} outgoing the first and the last port for outgoing connections
  */
@@ -172,7 +172,7 @@ export async function reservePort([first, last] = ephemeral()) {
   throw new Error(`no free port outside of ${first} to ${last}, where outgoing connections are`);
 }
 
-/** A port that the system chooses, free now. */
+/** A free port that the system chooses. */
 async function freePort() {
   const probe = createServer();
   const port = await listen(probe);
@@ -180,7 +180,7 @@ async function freePort() {
   return port;
 }
 
-/** The first and the last port that the system gives to outgoing connections. */
+/** The first and the last port that the system uses for outgoing connections. */
 function ephemeral() {
   try {
     return readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").trim().split(/\s+/).map(Number);
@@ -215,8 +215,8 @@ function addressIn(text) {
 }
 
 /**
- * Waits until the address in a text accepts a connection. It is an error that the child has ended: what accepts one
- * then is another program.
+ * Waits until the address in a text accepts a connection. Throws if the child has ended, because then another program
+ * accepts it.
  *
  * @param {string} text
  * @param {ChildProcess} child

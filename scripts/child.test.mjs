@@ -27,7 +27,7 @@ test("a program is ready when its address accepts connections", async () => {
   assert.ok(hasEnded(child));
 });
 
-test("words about an address are not readiness", async () => {
+test("a program is not ready when it only prints its address", async () => {
   const port = await reservePort();
   const claims = `console.log("listening at 127.0.0.1:${port}")`;
   const late = `${claims}; setTimeout(() => require("net").createServer().listen(${port}, "127.0.0.1"), 300)`;
@@ -38,7 +38,7 @@ test("words about an address are not readiness", async () => {
   await assert.rejects(begin(...node(`${claims}; setTimeout(() => {}, 60000)`), AT, { patience: 500 }), /waited 0.5 s/);
 });
 
-test("a port that is taken ends the wait, with what the program said", async () => {
+test("a port in use ends the wait, and the error quotes the program", async () => {
   const taken = createServer();
   const port = await listen(taken);
   const source = `require("net").createServer().listen(${port}, "127.0.0.1", () => console.log("listening at x"))`;
@@ -51,12 +51,12 @@ test("a program that ends before it is ready is an error", async () => {
   await assert.rejects(begin("/no/such/program", [], AT), /could not be started/);
 });
 
-test("a program that has ended is not ready, though another holds its output and its address", async () => {
+test("a program that has ended is not ready, even if another holds its output and its address", async () => {
   const other = createServer();
   const open = `127.0.0.1:${await listen(other)}`;
   for (const script of [
     "echo listening at 127.0.0.1:9; sleep 3 & exit 1",
-    // Said by a process that it leaves behind, when it has ended itself.
+    // Printed by a process that it leaves behind, after it has ended.
     `(sleep 0.1; echo listening at ${open}; sleep 3) & exit 1`,
   ]) {
     const since = performance.now();
@@ -66,7 +66,7 @@ test("a program that has ended is not ready, though another holds its output and
   other.close();
 });
 
-test("a program that says nothing is not waited for without end", async () => {
+test("waiting for a silent program has a limit", async () => {
   const silent = begin(...node("setTimeout(() => {}, 60000)"), AT, { patience: 300 });
   await assert.rejects(silent, /waited 0.3 s for .* to listen[^]*it said nothing/);
 });
@@ -87,7 +87,7 @@ test("a program that ignores SIGTERM is killed", async () => {
   assert.equal(child.signalCode, "SIGKILL");
 });
 
-test("a reserved port is free, and not one for outgoing connections", async () => {
+test("a reserved port is free and not used for outgoing connections", async () => {
   const outgoing = await readFile("/proc/sys/net/ipv4/ip_local_port_range", "utf8").catch(() => "49152 65535");
   const [first, last] = outgoing.trim().split(/\s+/).map(Number);
   for (let turn = 0; turn < 20; turn += 1) {
@@ -98,6 +98,6 @@ test("a reserved port is free, and not one for outgoing connections", async () =
   }
 });
 
-test("where outgoing connections may have every port, the system chooses one", async () => {
+test("if outgoing connections may use every port, the system chooses one", async () => {
   await listensAt(await reservePort([1024, 65_535]));
 });

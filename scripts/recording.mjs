@@ -1,9 +1,8 @@
-// Draws the recording of a terminal in the README, by running the commands that it shows:
+// Creates the terminal recording in the README by running the commands that it shows:
 //
 //   node scripts/recording.mjs TURNBUCKLE FILE.svg
 //
-// It needs `script` of util-linux. The picture is an animated SVG: each command is typed, and then its
-// lines appear.
+// It needs `script` of util-linux. The picture is an animated SVG: each command is typed, and then its output appears.
 
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -71,7 +70,7 @@ function run(line) {
       RUST_LOG: "error",
     };
     const command = [turnbuckle, ...words, "--color", "always"];
-    // In a terminal, because some commands print for people there and for programs elsewhere.
+    // In a terminal, because some commands print tables there and JSON elsewhere.
     const size = `stty cols ${SCREEN.columns} rows ${SCREEN.rows}`;
     const child = until
       ? spawn(command[0], command.slice(1), { cwd: home, env })

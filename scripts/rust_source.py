@@ -1,8 +1,8 @@
-"""Reads Rust files for the checks in this folder: the code alone, without comments and unit tests."""
+"""Reads Rust files for the checks in this folder, without comments and unit tests."""
 
 import re
 
-# Comments, strings, characters. A lifetime is no character: it has no closing quote.
+# Comments, strings, characters. A lifetime is not a character: it has no closing quote.
 LITERAL = re.compile(
     r"""//[^\n]*
       | /\*.*?\*/
@@ -15,7 +15,7 @@ LITERAL = re.compile(
 
 
 def code(text, keeps_strings=False):
-    """The code of a file: comments become blanks, strings are emptied or kept, unit tests are cut out.
+    """The code of a file: comments are blanked, strings are emptied or kept, and unit tests are removed.
     Lines keep their numbers."""
 
     def blank(match):
