@@ -17,17 +17,17 @@ const COMMANDS = [
   "turnbuckle up",
   "turnbuckle call http://127.0.0.1:7250/mcp demo__weather place=Oslo --revision 2025-06-18",
 ];
-/** The address that the pictures show; a free port is used in its place. */
+/** The address shown in the picture, in place of the free port that is used. */
 const ADDRESS = "127.0.0.1:7250";
-/** Milliseconds that a command may take. */
+/** The time limit of a command, in milliseconds. */
 const TIMEOUT = 30_000;
-/** The commands that go on until the end, with what they print last before others are typed. */
+/** The commands that keep running, with the output after which the next command is typed. */
 const LASTING = { "turnbuckle up": /ready [^]*ready .*ms/ };
 /** The screen in characters, and a character in px. */
 const SCREEN = { columns: 92, rows: 22 };
 const CELL = { width: 8, height: 20 };
 const EDGE = 16;
-/** Seconds for a letter that is typed, before a command runs, and to read what it printed. */
+/** Seconds for typing a letter, before a command runs, and for reading its output. */
 const PACE = { letter: 0.04, enter: 0.4, read: 2.5 };
 const COLOURS = {
   30: "#0c0e12",
@@ -42,7 +42,7 @@ const COLOURS = {
 };
 
 const ESCAPE = String.fromCharCode(27);
-/** Orders of a terminal that are no colours. */
+/** Control sequences of a terminal other than colours. */
 const CLEARING = new RegExp(`${ESCAPE}\\[[\\d;?]*[A-Za-ln-z]`, "g");
 const SEQUENCE = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`);
 
@@ -56,7 +56,7 @@ await writeFile(join(home, ".cursor", "mcp.json"), JSON.stringify({ mcpServers: 
 const lasting = [];
 let address = ADDRESS;
 
-/** What a command prints, in the order in which it does; of one that goes on, until others may use it. */
+/** The output of a command. For a command that keeps running, the output until others can use it. */
 function run(line) {
   const [, ...words] = line.replaceAll(ADDRESS, address).split(" ");
   const until = LASTING[line];
@@ -102,7 +102,7 @@ function run(line) {
 
 const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** A line with the colours of a terminal, as parts of an SVG text. */
+/** A line with terminal colours, as parts of an SVG text. */
 function parts(line) {
   let look = "";
   return line
@@ -122,7 +122,7 @@ function parts(line) {
 
 const fill = (code) => (COLOURS[code] ? ` fill="${COLOURS[code]}"` : "");
 
-/** Lines with the time at which they appear, and that at which the screen is cleared. */
+/** Lines with the times at which they appear and at which the screen is cleared. */
 const lines = [];
 let time = 0.5;
 let row = 0;
@@ -150,7 +150,7 @@ const share = (at) => (at / whole).toFixed(4);
 const width = SCREEN.columns * CELL.width + EDGE * 2;
 const height = SCREEN.rows * CELL.height + EDGE * 2;
 
-/** An attribute that has a value from one moment to another, again and again. */
+/** A repeating animation that sets an attribute between two times. */
 function shown(from, until) {
   const times = [0, from, ...(until ? [until] : []), whole].map(share).join(";");
   const values = ["0", "1", ...(until ? ["0", "0"] : ["1"])].join(";");

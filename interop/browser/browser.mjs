@@ -1,5 +1,4 @@
-// A real browser whose pages call the demo server: from loopback, from an origin that is allowed,
-// and from one that is not.
+// A real browser whose pages call the demo server: from loopback, from an allowed origin, and from a foreign origin.
 //
 //   node browser.mjs CHROMIUM TURNBUCKLE
 
@@ -23,7 +22,7 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
   "--no-proxy-server",
-  // Two names that are not ours, and nothing else leaves the machine.
+  // These two names resolve to this machine. No other host is reachable.
   "--host-resolver-rules=MAP app.example 127.0.0.1, MAP evil.example 127.0.0.1",
 ];
 
@@ -40,7 +39,7 @@ const EXPECTED = {
 };
 const REFUSED = { legacy: { error: "TypeError" }, modern: { error: "TypeError" } };
 
-/** Serves the page, whatever name it is asked for by. */
+/** Serves the page under any host name. */
 async function servePage() {
   const files = { "/": ["page.html", "text/html"], "/page.mjs": ["page.mjs", "text/javascript"] };
   const server = createServer(async (request, response) => {
@@ -64,7 +63,7 @@ const demos = [await serveDemo("--cors", "--allow-origin", app), await serveDemo
 const [open, silent] = demos.map(({ found }) => found[0]);
 const browser = await chromium.launch({ executablePath, args: FLAGS, headless: true });
 
-/** What the page shows when it is opened at this origin. */
+/** The content of the page when it is opened at this origin. */
 async function shown(origin, server) {
   const page = await browser.newPage();
   await page.goto(`${origin}/?server=${encodeURIComponent(server)}`);
@@ -74,7 +73,7 @@ async function shown(origin, server) {
   return JSON.parse(text);
 }
 
-/** The statuses that the browser was answered with, whether or not it let the page know. */
+/** The statuses of the responses that the browser received, including those that it hides from the page. */
 async function statuses(origin, script) {
   const page = await browser.newPage();
   const devtools = await page.context().newCDPSession(page);

@@ -1,8 +1,8 @@
-// What the page does: a session of 2025-11-25, and calls of 2026-07-28. It shows what came of them.
+// The page's script: runs a session of 2025-11-25 and calls of 2026-07-28, and shows the results.
 
 const server = new URLSearchParams(location.search).get("server");
 
-/** Sends a message, and gives the answer with all that came before it. */
+/** Sends a message. Returns the answer and all messages before it. */
 async function send(message, headers) {
   const response = await fetch(server, {
     method: "POST",

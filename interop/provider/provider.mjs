@@ -1,4 +1,4 @@
-// A real OpenID provider on this machine. It prints where it listens.
+// A real OpenID provider on this machine. It prints its URL.
 //
 // Tokens for a resource whose path is `/opaque` are opaque, all others are JWTs. Every client can
 // sign in under any name, on the provider's own pages for development.
@@ -41,7 +41,7 @@ const configuration = {
   enabledJWA: {
     dPoPSigningAlgValues: ["ES256", "EdDSA", "RS256"],
   },
-  // Clients that register may only name scopes that are listed.
+  // Clients may only register scopes in this list.
   scopes: ["openid", "offline_access", ...SCOPES.split(" ")],
   pkce: { required: () => true },
   rotateRefreshToken: () => true,

@@ -1,21 +1,21 @@
-"""What our clients in Python answer when the demo server asks."""
+"""The answers of the Python clients to questions of the demo server."""
 
 
 class Answers:
-    """The callbacks of both generations of the SDK; `types` are the words of one of them."""
+    """The callbacks for both generations of the SDK. `types` are the types of one of them."""
 
     def __init__(self, types):
         self.types = types
 
     async def elicited(self, context, params):
-        """Fills in the form, and agrees to visit any URL."""
+        """Fills in forms, and agrees to visit any URL."""
         if getattr(params, "mode", "form") == "url":
             return self.types.ElicitResult(action="accept")
         content = {"name": "Ada", "tone": "formal"}
         return self.types.ElicitResult(action="accept", content=content)
 
     async def sampled(self, context, params):
-        """Repeats the last words of what the model is asked."""
+        """Repeats the last message to the model."""
         asked = params.messages[0].content.text
         text = asked.replace("Write a line about", "About")
         return self.types.CreateMessageResult(

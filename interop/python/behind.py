@@ -1,5 +1,5 @@
-"""What every client should find at one of our small servers (../typescript/peer.mjs says what is there) with the
-gateway between them, whatever SDKs the two are built on. `peer` is as in demo.py."""
+"""The checks of a client with a small server (as described in ../typescript/peer.mjs) and the gateway between them,
+for every SDK on both sides. `peer` is as in demo.py."""
 
 import os
 import re
@@ -29,7 +29,7 @@ async def behind(peer):
 
     async def add():
         result = await peer.call("add", {"a": 2, "b": 40})
-        # What a server of an older SDK says without structure, it says in words of its own.
+        # Servers of older SDKs, which have no structured content, use other words.
         structured = result.get("structuredContent")
         sum = structured["sum"] if structured else float(re.search(r"[\d.]+", text(result))[0])
         same(sum, 42)
@@ -100,7 +100,7 @@ async def behind(peer):
             seen.append(progress)
 
         same(text(await peer.call("slow", {"steps": 5}, report)), "done")
-        # Reports that come together with the result may be lost inside the SDK.
+        # Reports that arrive together with the result may be lost in the SDK.
         holds(seen and seen == sorted(seen), f"the reports are {seen}")
 
     async def many_calls():
@@ -147,7 +147,7 @@ async def behind(peer):
     await check("list_changed", list_changed)
     await check("logging", logging)
 
-    # Some servers do not survive it, so it comes last.
+    # Some servers do not survive a cancellation, so it comes last.
     async def cancellation():
         await peer.cancelled("slow", {"steps": 2000}, 2)
 

@@ -1,9 +1,9 @@
-"""Clients of one SDK at work while replicas are killed and stopped, for `bench chaos`.
+"""Clients of one SDK that work while replicas are killed and stopped, for `bench chaos`.
 
     python chaos.py URL COUNT
 
-Each request has a number, and each answer is held to its number and its caller. Each line on stdout is what a client
-did, or what it met instead of an answer; `bench` decides what explains that. It ends when stdin does.
+Each request has a number, and each answer must have the right number and caller. Each line on stdout is an action of a
+client, or the failure of an action; `bench` decides whether the failure has an explanation. Ends when stdin ends.
 """
 
 import json
@@ -18,20 +18,20 @@ import anyio
 from chaos_sdk import SDK, Network, Sdk
 
 ANSWER_WITHIN = 40
-"""How long a request may be without an answer, in seconds."""
+"""The time limit of a request, in seconds."""
 
 SOON = 10
-"""How long a call may go on after it was cancelled, and an update may take."""
+"""How long a call may run after it was cancelled, and the limit for an update, in seconds."""
 
 DONE_WITHIN = 90
-"""How long a client may get nothing done."""
+"""How long a client may be without success, in seconds."""
 
 STEPS = 20
-"""Steps that `steps` reports."""
+"""The number of steps that the tool `steps` reports."""
 
 
 class Trouble(Exception):
-    """Something else than an answer, by the name that `bench` knows."""
+    """A failure in place of an answer, with the name that `bench` uses for it."""
 
     def __init__(self, name, text, status=None):
         super().__init__(text)
@@ -40,7 +40,7 @@ class Trouble(Exception):
 
 
 class Closed(Exception):
-    """The session can no longer be used, and neither side is at fault."""
+    """The session has ended, and neither side is at fault."""
 
 
 class Run:
@@ -55,7 +55,7 @@ class Guest:
         self.next = 1
         self.updates = 0
         self.abandoned = 0
-        """Calls that were given up, whose answers may come all the same."""
+        """The number of abandoned calls, whose answers may still arrive."""
         self.revision = ""
         self.doing = "open"
         self.began = time.monotonic()
@@ -79,7 +79,7 @@ class Guest:
         self.say(kind=self.doing)
 
     def trouble(self, error):
-        """Says what an error means, and returns its name."""
+        """Reports what an error means, and returns its name."""
         name, status, text = self.met(error)
         ms = round((time.monotonic() - self.began) * 1000)
         self.say(kind=self.doing, trouble=name, status=status, text=text, ms=ms)
@@ -89,7 +89,7 @@ class Guest:
         return name
 
     def met(self, error):
-        """The network knows best: SDKs do not send an answer again that was refused."""
+        """What an error means. The network's failure takes precedence: SDKs do not resend a rejected answer."""
         parts = flat(error)
         text = "; ".join(f"{type(part).__name__}: {part}" for part in parts)[:1000]
         for part in parts:
@@ -101,7 +101,7 @@ class Guest:
             name, status, said = self.network.failures[0]
             return name, status, f"{said}; {text}"
         if self.network.last_failure and any("ResourceError" in type(part).__name__ for part in parts):
-            # A message that has no answer was refused before, and the SDK has ended the connection then.
+            # A message without a response was rejected before, and the SDK ended the connection.
             name, status, said, self.began = self.network.last_failure
             return name, status, f"{said}; {text}"
         if "Session terminated" in text:
@@ -113,7 +113,7 @@ class Guest:
         return "odd", None, text
 
     async def work(self):
-        """Works until the run is over. A request that fails ends the connection of the SDK, and another is opened."""
+        """Works until the run is over. A failed request ends the SDK's connection, and a new one is opened."""
         await anyio.sleep(random.uniform(0, 3))
         while not Run.is_over:
             self.begin("open")
@@ -130,7 +130,7 @@ class Guest:
                 await anyio.sleep(0.1)
 
     async def something(self):
-        """Does one thing. Whether the connection can be used on."""
+        """Runs one action. Returns whether the connection is still usable."""
         chance = random.randrange(100)
         for below, kind, action in self.actions():
             if chance < below:
@@ -144,7 +144,7 @@ class Guest:
         except Closed:
             return False
         except Exception as error:
-            # After anything else the SDK has ended the connection.
+            # After any other error the SDK has ended the connection.
             return self.trouble(error) in ("told", "error")
         return True
 
@@ -158,7 +158,7 @@ class Guest:
         ]
 
     def asked(self, question):
-        """An answer to a question, which must be one of this client's own."""
+        """Answers a question, which must belong to this client."""
         if not (question or "").endswith(f" for {self.name}"):
             self.fault("wrong caller", f"asked `{question}`")
         return self.name
@@ -170,8 +170,8 @@ class Guest:
             self.fault("wrong caller", f"told of {uri}")
 
     def stray(self, error):
-        """What the SDK says that it cannot use. It comes back for calls that were cancelled, and is told that they are
-        gone if their replica is."""
+        """Handles messages that the SDK cannot use. The SDK also resumes cancelled calls, and gets an error if their
+        replica is gone."""
         if "unknown request ID" not in str(error) or "call again" in str(error):
             return
         if self.abandoned > 0:
@@ -180,7 +180,7 @@ class Guest:
             self.fault("doubled", error)
 
     async def call(self, tool, expected="", progress=None):
-        """Calls a tool, and holds the answer to the number and to the caller."""
+        """Calls a tool, and checks the number and the caller in the answer."""
         number = self.next
         self.next += 1
         try:
@@ -196,7 +196,7 @@ class Guest:
             self.fault("wrong caller", f"expected `{wanted}`, got {result}")
 
     async def answered(self, call):
-        """What a call comes to; ended at once when the SDK cannot get an answer any more."""
+        """The result of a call. The call ends at once when the SDK can no longer get an answer."""
         outcome = []
 
         async def run(scope):
@@ -206,7 +206,7 @@ class Guest:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(run, tasks.cancel_scope)
             await self.network.failed.wait()
-            # An SDK that knows of it says so itself.
+            # An SDK that notices the failure reports it itself.
             await anyio.sleep(1)
             tasks.cancel_scope.cancel()
         if not outcome:
@@ -227,7 +227,7 @@ class Guest:
         await self.until(self.network.is_idle, Trouble("not cancelled", "its stream stays open"))
 
     async def resume(self):
-        """A call whose stream breaks off and is resumed by the SDK, if it can: each step once, and one answer."""
+        """A call whose stream breaks and is resumed by the SDK, if it can: each step once, and one answer."""
         if not self.sdk.is_modern:
             self.network.tear(random.randint(2, 12))
         last = 0
@@ -239,7 +239,7 @@ class Guest:
             last = step
 
         await self.call("steps", progress=progress)
-        # The last one, which arrives together with the answer, may be lost inside the SDK.
+        # The last report, which arrives together with the answer, may be lost in the SDK.
         if last < STEPS - 1:
             self.fault("lost", f"the answer came after step {last}")
 
@@ -247,7 +247,7 @@ class Guest:
         try:
             await self.until(self.sdk.is_listening, Trouble("missed", "there is no stream"))
         except Trouble:
-            # The SDK gives up after two attempts to come back; then a program opens another session.
+            # The SDK gives up after two attempts to reconnect; then a program has to open a new session.
             if self.network.has_listened:
                 self.network.has_listened = False
                 raise Closed from None
@@ -257,7 +257,7 @@ class Guest:
         await self.until(lambda: self.updates > before, Trouble("missed", "an update did not come"))
 
     async def until(self, happened, otherwise):
-        """Waits for something that happens by itself soon."""
+        """Waits until a condition is true, for a limited time."""
         began = time.monotonic()
         while not happened():
             if time.monotonic() - began > SOON:
@@ -266,7 +266,7 @@ class Guest:
 
 
 def flat(error):
-    """An error and all those in it."""
+    """An error and all errors inside it."""
     parts = [error]
     for part in getattr(error, "exceptions", ()):
         parts += flat(part)
@@ -276,7 +276,7 @@ def flat(error):
 async def watch_stdin(scope):
     await anyio.to_thread.run_sync(sys.stdin.read, abandon_on_cancel=True)
     Run.is_over = True
-    # What they do now may take its time.
+    # Actions in progress get time to finish.
     await anyio.sleep(DONE_WITHIN)
     scope.cancel()
 

@@ -1,4 +1,4 @@
-"""Clients of both generations of the SDK in one shape, and the network below them."""
+"""Clients of both generations of the SDK with one interface, and the network below them."""
 
 import re
 import time
@@ -29,7 +29,7 @@ EVENT_ID = re.compile(rb"^id: ?([^\r\n]+)", re.MULTILINE)
 TO_TRY_AGAIN = {429, 502, 503, 504}
 
 MAX_FAILED_RESUMES = 2
-"""How often the SDK tries in vain to come back to a stream."""
+"""The number of attempts after which the SDK stops reconnecting to a stream."""
 
 
 def plain(model):
@@ -37,31 +37,30 @@ def plain(model):
 
 
 class Network(httpx.AsyncBaseTransport):
-    """What one client's SDK sends and receives, seen from below: it knows which requests failed, and can tear a
-    stream."""
+    """The network below one client's SDK. It records which requests failed, and can break a stream."""
 
     def __init__(self, name):
         self.token = f"Bearer {name}"
         self.inner = httpx.AsyncHTTPTransport()
         self.streams = set()
         self.standing = set()
-        """Ids of events of standing streams."""
+        """Ids of events on GET streams."""
         self.last_failure = None
         self.has_listened = False
-        """Whether there was a standing stream."""
+        """Whether there was a GET stream."""
         self.begin()
 
     def begin(self):
-        """The client begins something."""
+        """The client starts an action."""
         self.failures = []
-        """What went wrong since then."""
+        """The failures since then."""
         self.failed = anyio.Event()
-        """Set when the SDK cannot get an answer any more, and would wait until its time is over."""
+        """Set when the SDK can no longer get an answer, and would wait until its timeout."""
         self.failed_resumes = 0
         self.tear_after = 0
 
     def tear(self, pieces):
-        """Tears the next stream of a call after so many pieces."""
+        """Breaks the next stream of a call after this many pieces."""
         self.tear_after = pieces
 
     def is_idle(self):
@@ -69,7 +68,7 @@ class Network(httpx.AsyncBaseTransport):
         return all(stream.is_standing for stream in self.streams)
 
     def is_listening(self):
-        """Whether the stream is open on which the session as a whole is told something."""
+        """Whether the session's GET stream is open."""
         return any(stream.is_standing for stream in self.streams)
 
     def fail(self, name, status, text):
@@ -108,7 +107,7 @@ class Network(httpx.AsyncBaseTransport):
         if is_standing:
             return
         if request.method == "GET":
-            # Nothing is kept of the stream.
+            # The server has no events of this stream.
             name = "told" if status == 400 else "refused" if status in TO_TRY_AGAIN else "odd"
             self.failed_resume(name, status, text)
         if request.method != "POST":
@@ -126,11 +125,11 @@ class Network(httpx.AsyncBaseTransport):
             self.fail(name, status, text)
 
     async def aclose(self):
-        """Other clients of the same guest go on with it."""
+        """Left open, because other clients of the same guest use it."""
 
 
 class Watched(httpx.AsyncByteStream):
-    """The same stream. What comes on it is noted, and it breaks off if it is to."""
+    """The same stream. Records its events, and breaks it if requested."""
 
     def __init__(self, network, inner, is_standing, pieces):
         self.network = network
@@ -153,7 +152,7 @@ class Watched(httpx.AsyncByteStream):
                 if self.left == 0:
                     raise httpx.ReadError("torn")
         except httpx.TransportError as error:
-            # Without an id the SDK does not come back for the rest.
+            # Without an event id the SDK does not resume the stream.
             if not self.has_id and not self.is_standing:
                 self.network.fail("broken", None, repr(error))
             raise
@@ -214,7 +213,7 @@ class FirstSdk(Sdk):
         return plain(await self.session.call_tool(name, arguments, within, progress))
 
     async def cancelled(self, name, arguments, progress, enough):
-        # This generation leaves it to the caller to tell the server.
+        # In this generation the caller has to notify the server.
         request = self.session._request_id
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.call, name, arguments, 60, progress)
@@ -242,7 +241,7 @@ class SecondSdk(Sdk):
         self.tasks.start_soon(self.listen, uri)
 
     async def listen(self, uri):
-        """The SDK leaves it to its user to listen again."""
+        """Subscribes again, which the SDK does not do."""
         while True:
             try:
                 async with self.client.listen(resource_subscriptions=[uri]) as events:

@@ -1,18 +1,18 @@
-"""What every client should find at the demo server, whatever generation of the SDK it is built on.
+"""The checks of a client with the demo server, for both generations of the SDK.
 
-A peer gives plain dictionaries, as on the wire:
+A peer returns plain dictionaries, as on the wire:
 
-    revision                             the revision that was negotiated
+    revision                             the negotiated revision
     tools(), resources(), templates(), prompts()
     call(name, arguments, progress)      a tool call; `progress` is called with each report
-    cancelled(name, arguments, count)    calls a tool, and cancels it after so many reports
-    reports                              how many reports came in all, wanted or not
-    longest                              how many letters it takes in one message
+    cancelled(name, arguments, count)    calls a tool, and cancels the call after this many reports
+    reports                              the number of all reports received, wanted or not
+    longest                              the most characters that it accepts in one message
     read(uri), get(name, arguments), complete(ref, argument, settled)
-    tools_changed()                      a context whose value is an event: the server has told
+    tools_changed()                      a context whose value is an event, set by the server's notification
     resource_updated(uri)                the same for a resource
-    hear_logs(level), logged             asks for messages of this severity; those that came
-    answers                              which asks it answers: form, url, sampling, roots
+    hear_logs(level), logged             requests log messages from this level on; the messages received
+    answers                              the questions that it answers: form, url, sampling, roots
 """
 
 import json
@@ -168,13 +168,13 @@ async def demo(peer):
             seen.append((progress, total))
 
         same(text(await peer.call("count", {"to": 3, "pause": 200}, report)), "counted to 3")
-        # A report that arrives together with the result may be lost inside the SDK.
+        # A report that arrives together with the result may be lost in the SDK.
         same(seen[:2], [(1, 3), (2, 3)], "the reports")
         holds(peer.reports >= 2, "the peer does not count reports")
 
     async def cancellation():
         await peer.cancelled("count", {"to": 1000, "pause": 5}, 2)
-        # Were the call still running, twenty reports would come during each of these calls.
+        # If the call were still running, twenty reports would arrive during each of these calls.
         for _ in range(5):
             before = peer.reports
             await peer.call("count", {"to": 5, "pause": 20})
@@ -196,7 +196,7 @@ async def demo(peer):
 
     async def large_message():
         long = "ö" * peer.longest
-        holds(text(await peer.call("echo", {"text": long})) == long, "it came back changed")
+        holds(text(await peer.call("echo", {"text": long})) == long, "the echo differs")
 
     await check("progress", progress)
     await check("cancellation", cancellation)
@@ -204,7 +204,7 @@ async def demo(peer):
     await check("a large message", large_message)
 
     async def list_changed():
-        # Over HTTP others grow tools at the same server at the same time.
+        # Over HTTP, other clients add tools to the same server at the same time.
         name = f"sprout-{os.getpid()}"
         async with peer.tools_changed() as told:
             await peer.call("grow", {"name": name})
@@ -233,7 +233,7 @@ async def demo(peer):
             tick = int(text(await peer.call("tick", {})))
             await told.wait()
         contents = (await peer.read("demo://ticks"))["contents"][0]
-        # Over HTTP others tick at the same server.
+        # Over HTTP, other clients change the counter of the same server.
         holds(int(contents["text"]) >= tick, f"{contents['text']} is before {tick}")
 
     await check("logging", logging)
@@ -243,7 +243,7 @@ async def demo(peer):
 
 
 async def tasks(peer, text):
-    """Calls that go on as tasks."""
+    """Calls as tasks."""
 
     async def result():
         task = await peer.start("bake", {"what": "loaf", "time": 150})
@@ -265,7 +265,7 @@ async def tasks(peer, text):
 
 
 async def asks(peer, text):
-    """What the demo server asks in the middle of a call, where it can be asked."""
+    """Questions of the demo server during a call, if the revision and the SDK support them."""
 
     async def form():
         same(text(await peer.call("greet", {})), "A very good day to you, Ada.")

@@ -1,4 +1,4 @@
-"""How our servers in Python are reached over HTTP."""
+"""HTTP for the Python servers."""
 
 import socket
 
@@ -6,17 +6,17 @@ import uvicorn
 
 
 def listen(path, app):
-    """Listens at any free port, and says where; `path` is what clients are told."""
+    """Listens at any free port, and prints the URL with `path`."""
     place = socket.create_server(("127.0.0.1", 0))
     port = place.getsockname()[1]
     print(f"listening at http://127.0.0.1:{port}{path}", flush=True)
-    # Without a limit it waits for streams that clients keep open.
+    # Without a limit it would wait for streams that clients keep open.
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
     uvicorn.Server(config).run(sockets=[place])
 
 
 def http_sse(server):
-    """HTTP+SSE of the versions that keep it to themselves."""
+    """HTTP+SSE, for versions of the SDK that have it only inside a server."""
     from mcp.server.sse import SseServerTransport
     from starlette.applications import Starlette
     from starlette.responses import Response
@@ -35,7 +35,7 @@ def http_sse(server):
 
 
 def event_store(interface, event_message):
-    """All events, in order, so that streams can be resumed."""
+    """Stores all events in order, so that streams can be resumed."""
 
     class Events(interface):
         def __init__(self):

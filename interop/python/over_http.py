@@ -1,4 +1,4 @@
-"""What only clients over HTTP can show: streams that break, and sessions that end."""
+"""Checks that only apply to HTTP: broken streams and ended sessions."""
 
 import json
 import os
@@ -12,20 +12,20 @@ import anyio
 from report import check, holds, same
 
 SLOWEST_POST = 60
-"""How long an HTTP+SSE client waits for the answer to a POST, in seconds. The SDK's default of 5 s is too short for two
-debug builds, one of which sends a message of 2 MB to the other: encrypting and decrypting it takes each of them about a
-second of CPU time, on a machine that has other work too."""
+"""How long an HTTP+SSE client waits for the answer to a POST, in seconds. The SDK's default of 5 s is too short when
+two debug builds exchange a message of 2 MB on a busy machine: encrypting and decrypting it takes each of them about a
+second of CPU time."""
 
 
 def transport_of(place):
-    """How a server is reached: by a URL that ends in /sse, by another URL, or by a command."""
+    """The transport of a server: a URL that ends in /sse, another URL, or a command."""
     if not place.startswith(("http:", "https:")):
         return "stdio"
     return "sse" if urlsplit(place).path.endswith("/sse") else "http"
 
 
 async def broken_streams(peer, relay):
-    """Tears every connection once, and expects the SDK to find its way back."""
+    """Breaks every connection once, and expects the SDK to reconnect."""
 
     async def call():
         seen = []
@@ -38,8 +38,8 @@ async def broken_streams(peer, relay):
         await until(lambda: relay.reads == 1, "the SDK opened no stream")
         result = await peer.call("count", {"to": 10, "pause": 50}, report)
         same(result["content"][0]["text"], "counted to 10")
-        # Some come while the client is away. None is lost and none comes twice, but the last,
-        # which arrives together with the result, may be lost inside the SDK.
+        # Some reports come while the client is disconnected. No report is lost or duplicated, except that
+        # the last one, which arrives together with the result, may be lost in the SDK.
         same(seen[:9], [1, 2, 3, 4, 5, 6, 7, 8, 9], "the reports")
 
     async def standing():
@@ -55,7 +55,7 @@ async def broken_streams(peer, relay):
 
 
 class Session:
-    """A session as the relay overheard it, and whether the server still knows it."""
+    """A session that the relay recorded, and whether the server still knows it."""
 
     def __init__(self, place, relay, revision):
         self.place = place
@@ -80,7 +80,7 @@ class Session:
 
 
 async def notified(url, headers):
-    """The status of a notification that the SDK has no part in."""
+    """The status of a notification that is sent without the SDK."""
     message = {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}
     body = json.dumps(message).encode()
     accept = "application/json, text/event-stream"
@@ -99,7 +99,7 @@ async def notified(url, headers):
 
 
 async def until(happened, otherwise):
-    """Waits for something that happens by itself soon."""
+    """Waits until a condition is true, for a limited time."""
     start = time.monotonic()
     while True:
         claim = happened()

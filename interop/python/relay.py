@@ -1,4 +1,4 @@
-"""A relay between a client and a server: it tears connections, and overhears what they say."""
+"""A relay between a client and a server that can break connections and records sessions."""
 
 import asyncio
 import contextlib
@@ -10,19 +10,19 @@ ENDPOINT = re.compile(rb"event: ?endpoint\r?\ndata: ?(\S+)")
 
 
 class Relay:
-    """Its `url` leads to the same place as the one that it is opened with."""
+    """A relay to a URL. Its own `url` leads to the same place."""
 
     def __init__(self, url):
         self.parts = urlsplit(url)
         self.writers = set()
         self.reads = 0
-        """How many GETs were answered so far: one for each stream that was opened or resumed."""
+        """The number of answered GETs: one for each stream that was opened or resumed."""
         self.session = None
-        """The session that the server named in a header."""
+        """The session id from the server's header."""
         self.endpoint = None
-        """The path that the server told for messages, over HTTP+SSE."""
+        """The path for messages that the server sent over HTTP+SSE."""
         self.is_silent = False
-        """Whether what the server says is kept from the client."""
+        """Whether the server's messages are withheld from the client."""
 
     async def open(self):
         self.server = await asyncio.start_server(self.accept, "127.0.0.1", 0)
@@ -45,14 +45,14 @@ class Relay:
             nonlocal is_read
             is_read = is_read or data.startswith(b"GET ")
 
-        # A client that has no answer yet takes a torn connection for a server that is not there.
+        # Without a response, the client takes a broken connection for a missing server.
         def hear_response(data):
             nonlocal is_read
             self.reads += is_read
             is_read = False
             self.overhear(data)
 
-        # The loop ends before some connections do, and complains of those.
+        # The loop ends before some connections do, and would report those.
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(
                 self.carry(reader, far_writer, hear_request),

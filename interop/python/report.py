@@ -1,13 +1,13 @@
-"""One line for each check, in the form that ../run reads."""
+"""Prints a line for each check, in the format that ../run reads."""
 
 import anyio
 
 TIMEOUT = 20
-"""The longest that a check may take, in seconds: far more than any of them needs."""
+"""The time limit of a check, in seconds: far more than any check needs."""
 
 
 async def check(name, body):
-    """Runs a check, and says how it went."""
+    """Runs a check and prints its result."""
     with anyio.move_on_after(TIMEOUT) as scope:
         await unguarded(name, body)
     if scope.cancelled_caught:
@@ -15,7 +15,7 @@ async def check(name, body):
 
 
 async def unguarded(name, body):
-    """The same without a time limit, for what opens or closes a cancel scope of its own."""
+    """The same without a time limit, for checks that open or close a cancel scope."""
     try:
         await body()
         print(f"ok\t{name}", flush=True)
@@ -25,22 +25,22 @@ async def unguarded(name, body):
 
 
 def same(value, wanted, what="value"):
-    """The check fails unless `value` is `wanted`."""
+    """Fails the check unless `value` is `wanted`."""
     if value != wanted:
         raise AssertionError(f"{what} is {value!r}, not {wanted!r}")
 
 
 def holds(claim, what):
-    """The check fails unless `claim` holds."""
+    """Fails the check unless `claim` is true."""
     if not claim:
         raise AssertionError(what)
 
 
 async def code_of(call):
-    """The code of the protocol error that a call ends with; the check fails if it ends well."""
+    """The code of the protocol error that a call ends with. Fails the check if the call succeeds."""
     try:
         value = await call
     except Exception as error:
         # Both generations of the SDK keep the error object under this name.
         return error.error.code
-    raise AssertionError(f"it gave {value!r} instead of an error")
+    raise AssertionError(f"the result is {value!r} instead of an error")

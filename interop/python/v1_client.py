@@ -1,5 +1,5 @@
-"""A client built on mcp 1.x, against the demo server, or with THROUGH_GATEWAY in the environment against a
-server behind the gateway.
+"""A client built on mcp 1.x, for the demo server, or for a server behind the gateway if THROUGH_GATEWAY is in the
+environment.
 
     python v1_client.py URL
     python v1_client.py COMMAND [ARGUMENT…]
@@ -41,7 +41,7 @@ class Peer:
         self.updated = anyio.Event()
         self.logged = []
         self.listeners = {}
-        # URLs are visited since the revision that knows them.
+        # URL elicitation needs a revision that has it.
         can_visit = types.LATEST_PROTOCOL_VERSION >= "2025-11-25"
         self.answers = {"roots"}
         if "sampling_callback" in ACCEPTED:
@@ -61,7 +61,7 @@ class Peer:
         known = {name: call for name, call in callbacks.items() if name in ACCEPTED}
         self.session = await stack.enter_async_context(ClientSession(read, write, **known))
         if not known:
-            # The first versions have a queue instead, that somebody has to empty.
+            # The first versions have a queue instead, which has to be emptied.
             tasks = await stack.enter_async_context(anyio.create_task_group())
             tasks.start_soon(self.read_queue, answers)
             stack.callback(tasks.cancel_scope.cancel)
@@ -104,7 +104,7 @@ class Peer:
             return plain(await self.session.list_resource_templates())["resourceTemplates"]
         request = types.ListResourceTemplatesRequest(method="resources/templates/list")
         kind = types.ListResourceTemplatesResult
-        # The first versions left it out of the list of what clients may send.
+        # In the first versions it is missing from the list of client messages.
         request = types.ClientRequest.model_construct(root=request)
         return plain(await self.session.send_request(request, kind))["resourceTemplates"]
 
@@ -116,7 +116,7 @@ class Peer:
             return plain(await self.session.call_tool(name, arguments))
         if CAN_REPORT:
             return plain(await self.session.call_tool(name, arguments, progress_callback=progress))
-        # Older versions leave it to the caller to ask for reports.
+        # In older versions the caller has to request reports.
         token = self.session._request_id
         self.listeners[token] = progress
         meta = types.RequestParams.Meta(progressToken=token)
@@ -135,7 +135,7 @@ class Peer:
             if seen == count:
                 enough.set()
 
-        # This generation leaves it to the caller to tell the server.
+        # In this generation the caller has to notify the server.
         request = self.session._request_id
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.call, name, arguments, report)
@@ -182,7 +182,7 @@ class Peer:
 
 
 class Tasks:
-    """Calls as tasks, which the SDK calls an experiment."""
+    """Calls as tasks, which are experimental in the SDK."""
 
     def __init__(self, features, offered):
         self.features = features
@@ -206,7 +206,7 @@ class Tasks:
 
 
 class Unknown:
-    """A message that the SDK has no words for."""
+    """Sends a message that the SDK has no type for."""
 
     def __init__(self, message):
         self.message = message
@@ -216,7 +216,7 @@ class Unknown:
 
 
 def streamable_http(url):
-    # Versions before 1.8 have none.
+    # Versions before 1.8 do not have it.
     from mcp.client.streamable_http import streamablehttp_client
 
     return streamablehttp_client(url)
@@ -247,7 +247,7 @@ async def main(place, *args):
             await peer.session.send_ping()
 
         await check("ping", ping)
-        # Streams are resumed since the SDK knows the revision that tells how.
+        # The SDK resumes streams in versions that know 2025-11-25.
         if not IS_THROUGH and kind == "http" and types.LATEST_PROTOCOL_VERSION >= "2025-11-25":
             await broken_streams(peer, relay)
         session = Session(place, relay, peer.revision)

@@ -1,4 +1,4 @@
-"""A server built on mcp 1.x, for our client: the same as ../typescript/peer.mjs says.
+"""A server built on mcp 1.x, for our client, as described in ../typescript/peer.mjs.
 
     python v1_server.py stdio|http|sse
 """
@@ -15,7 +15,7 @@ from pydantic import AnyUrl, BaseModel
 from listen import event_store, http_sse, listen
 
 kind = sys.argv[1]
-# What is new in 2025-11-25: a server may close a stream, and the client comes back to it.
+# New in 2025-11-25: a server may close a stream, and the client reconnects.
 can_hide = kind == "http" and hasattr(Context, "close_sse_stream")
 settings = {}
 if kind == "http":
@@ -23,10 +23,10 @@ if kind == "http":
 
     settings["event_store"] = event_store(EventStore, EventMessage)
 if can_hide:
-    # Clients come back after some milliseconds.
+    # Clients reconnect after some milliseconds.
     settings["retry_interval"] = 50
 server = FastMCP("peer", **settings)
-# What the high level does not say of itself: the list of tools changes.
+# The high-level API does not declare that the list of tools can change.
 server._mcp_server.create_initialization_options = partial(
     server._mcp_server.create_initialization_options, NotificationOptions(tools_changed=True)
 )
@@ -126,7 +126,7 @@ async def touch(context: Context) -> str:
     return "told"
 
 
-# What the high level has no words for.
+# These have no high-level API.
 @server._mcp_server.set_logging_level()
 async def set_level(level):
     pass
@@ -157,7 +157,7 @@ def greet(name: str) -> str:
     return f"Greet {name}."
 
 
-# Where the high level has no completion yet, the low level does.
+# Older versions have completion only in the low-level API.
 completion = getattr(server, "completion", None) or server._mcp_server.completion
 
 
@@ -168,7 +168,7 @@ async def complete(ref, argument, *context):
 
 
 def add_brew(low):
-    """A tool that may run as a task, which the high level has no words for."""
+    """A tool that may run as a task, which has no high-level API."""
     low.experimental.enable_tasks()
     listed = low.request_handlers[types.ListToolsRequest]
     called = low.request_handlers[types.CallToolRequest]

@@ -1,5 +1,5 @@
-"""A client built on mcp 2.x, against the demo server, or with THROUGH_GATEWAY in the environment against a
-server behind the gateway.
+"""A client built on mcp 2.x, for the demo server, or for a server behind the gateway if THROUGH_GATEWAY is in the
+environment.
 
     python v2_client.py auto|legacy URL
     python v2_client.py auto|legacy COMMAND [ARGUMENT…]
@@ -48,7 +48,7 @@ class Peer:
             elicitation_callback=answers.elicited,
             sampling_callback=answers.sampled,
             list_roots_callback=answers.rooted,
-            # How a modern server is asked; a session is asked by `hear_logs`.
+            # This requests logs from a modern server; for a session, `hear_logs` does.
             log_level="info" if IS_THROUGH else "error",
         )
         self.client = await stack.enter_async_context(client)
@@ -135,7 +135,7 @@ class Peer:
 
 
 class Told:
-    """The first event of a subscription, as something to wait for."""
+    """The first event of a subscription, as an awaitable."""
 
     def __init__(self, events):
         self.events = events
@@ -172,7 +172,7 @@ async def main(mode, place, *args):
             await check("session", session.begun if mode == "legacy" else no_session)
         await (behind if IS_THROUGH else demo)(peer)
         if kind == "sse":
-            # The SDK trips over notifications that come while it closes, and others change lists.
+            # The SDK fails on notifications while it closes, and other clients change lists.
             relay.is_silent = True
             await anyio.sleep(0.2)
         await closing(stack.aclose)
@@ -183,6 +183,6 @@ async def main(mode, place, *args):
     print("done", flush=True)
 
 
-# What 2026-07-28 leaves behind still has to work with what came before.
+# Features that 2026-07-28 deprecates must still work with older revisions.
 warnings.simplefilter("ignore")
 anyio.run(main, *sys.argv[1:])

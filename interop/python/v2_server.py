@@ -1,4 +1,4 @@
-"""A server built on mcp 2.x, for our client: the same as ../typescript/peer.mjs says.
+"""A server built on mcp 2.x, for our client, as described in ../typescript/peer.mjs.
 
     python v2_server.py stdio|http|sse
 """
@@ -59,7 +59,7 @@ def add(a: float, b: float) -> Sum:
 
 @server.tool()
 def fail() -> str:
-    # Any other exception keeps its text to itself.
+    # The text of any other exception is not sent.
     raise ToolError("on purpose")
 
 
@@ -94,7 +94,7 @@ def said(text):
 
 
 def is_modern(context):
-    """Sessions are asked by requests of the server, and told by notifications."""
+    """In sessions, the server asks with requests and reports with notifications."""
     return context.protocol_version >= "2026-07-28"
 
 
@@ -154,7 +154,7 @@ async def accept(context, params):
     return types.EmptyResult()
 
 
-# What sessions need, and the high level has no words for.
+# Sessions need these, and they have no high-level API.
 low_level = server._lowlevel_server
 low_level.create_initialization_options = partial(
     low_level.create_initialization_options, NotificationOptions(tools_changed=True)

@@ -1,10 +1,10 @@
-// What our clients in TypeScript answer when the demo server asks.
+// The answers of the TypeScript clients to questions of the demo server.
 
-/** Fills in the form, and agrees to visit any URL. */
+/** Fills in forms, and agrees to visit any URL. */
 export const elicited = ({ params }) =>
   params.mode === "url" ? { action: "accept" } : { action: "accept", content: { name: "Ada", tone: "formal" } };
 
-/** Repeats the last words of what the model is asked. */
+/** Repeats the last message to the model. */
 export function sampled({ params }) {
   const [{ content }] = params.messages;
   const { text } = [content].flat()[0];

@@ -1,5 +1,5 @@
-// What every client should find at one of our small servers (peer.mjs says what is there) with the gateway between
-// them, whatever SDKs the two are built on. `peer` is as in demo.mjs.
+// The checks of a client with a small server (as described in peer.mjs) and the gateway between them, for every SDK on
+// both sides. `peer` is as in demo.mjs.
 
 import { until } from "./over-http.mjs";
 import { check, holds, rejected, same } from "./report.mjs";
@@ -21,7 +21,7 @@ export async function behind(peer, client) {
   });
   await check("tools/call add", async () => {
     const result = await peer.call("add", { a: 2, b: 40 });
-    // What a server of an older SDK says without structure, it says in words of its own.
+    // Servers of older SDKs, which have no structured content, use other words.
     const { sum } = result.structuredContent ?? { sum: Number(text(result).match(/[\d.]+/)?.[0]) };
     same(sum, 42);
   });
@@ -78,7 +78,7 @@ export async function behind(peer, client) {
     peer.reports();
     const onprogress = () => {};
     same(text(await peer.call("slow", { steps: 5 }, { onprogress })), "done");
-    // Reports that older SDKs send past the call may come after its end, and a newer one replaces those before it.
+    // Older SDKs send reports outside the call: they may arrive after its end, and a newer report replaces older ones.
     const steps = peer.reports().map(([progress]) => progress);
     holds(steps.length > 0, "no report came");
     same(
@@ -122,7 +122,7 @@ export async function behind(peer, client) {
       same(await updated, "peer://readme", "the resource");
     });
   }
-  // Some servers do not survive it, so it comes last.
+  // Some servers do not survive a cancellation, so it comes last.
   await check("cancellation", async () => {
     const abort = new AbortController();
     const onprogress = () => abort.abort(new Error("enough"));

@@ -1,31 +1,31 @@
-// Clients of several SDKs at work while replicas are killed and stopped, for `bench chaos`.
+// Clients of several SDKs that work while replicas are killed and stopped, for `bench chaos`.
 //
 //   node chaos.mjs URL PACKAGE=COUNT…
 //
-// Each request has a number, and each answer is held to its number and its caller. Each line on stdout is what a
-// client did, or what it met instead of an answer; `bench` decides what explains that. It ends when stdin does.
+// Each request has a number, and each answer must have the right number and caller. Each line on stdout is an action of
+// a client, or the failure of an action; `bench` decides whether the failure has an explanation. Ends when stdin ends.
 
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { Network } from "./network.mjs";
 import { open } from "./sdk.mjs";
 
-/** How long a request may be without an answer, in milliseconds. */
+/** The time limit of a request, in milliseconds. */
 const ANSWER_WITHIN = 40_000;
 
-/** How long a call may go on after it was cancelled, and an update may take. */
+/** How long a call may run after it was cancelled, and the limit for an update, in milliseconds. */
 const SOON = 10_000;
 
-/** How long a client may get nothing done. */
+/** How long a client may be without success, in milliseconds. */
 const DONE_WITHIN = 90_000;
 
-/** How long a client is idle between two things that it does: a part of this. */
+/** The longest pause of a client between two actions, in milliseconds. */
 const IDLE = 3_600;
 
-/** Steps that `steps` reports. */
+/** The number of steps that the tool `steps` reports. */
 const STEPS = 20;
 
-/** Something else than an answer, by the name that `bench` knows. */
+/** A failure in place of an answer, with the name that `bench` uses for it. */
 class Trouble extends Error {
   constructor(name, text) {
     super(text);
@@ -45,7 +45,7 @@ class Guest {
     this.sdk = sdk;
     this.next = 1;
     this.updates = 0;
-    /** Calls that were given up, whose answers may come all the same. */
+    /** The number of abandoned calls, whose answers may still arrive. */
     this.abandoned = 0;
     this.lastDone = Date.now();
     this.network = new Network(this.name);
@@ -75,7 +75,7 @@ class Guest {
     await this.close();
   }
 
-  /** Does one thing. Whether it was done. */
+  /** Runs one action. Returns whether it succeeded. */
   something() {
     const chance = between(0, 99);
     if (chance < 40) return this.attempt("call", () => this.call("order"));
@@ -98,7 +98,7 @@ class Guest {
     } catch (error) {
       const { trouble, status, text } = this.met(error);
       this.say({ kind, trouble, status, text, ms: Date.now() - began });
-      // The session lives on, unless the server does not know it; what is left of a late call is closed.
+      // The session continues, unless the server no longer knows it or a call hangs.
       if (trouble === "no session" || trouble === "hung" || kind === "open") await this.close().catch(() => {});
       if (Date.now() - this.lastDone > DONE_WITHIN) {
         this.lastDone = Date.now();
@@ -108,7 +108,7 @@ class Guest {
     }
   }
 
-  /** What an error means. The network knows best: SDKs do not send an answer again that was refused. */
+  /** What an error means. The network's failure takes precedence: SDKs do not resend a rejected answer. */
   met(error) {
     let text = "";
     for (let cause = error; cause; cause = cause.cause) text += `${cause.name}: ${cause.message}; `;
@@ -135,7 +135,7 @@ class Guest {
     await client?.close();
   }
 
-  /** An answer to a question, which must be one of this client's own. */
+  /** Answers a question, which must belong to this client. */
   asked(question) {
     if (!question?.endsWith(` for ${this.name}`)) this.fault("ask", "wrong caller", `asked \`${question}\``);
     return this.name;
@@ -146,14 +146,14 @@ class Guest {
     else this.fault("update", "wrong caller", `told of ${uri}`);
   }
 
-  /** What the SDK says that it cannot use. */
+  /** Handles messages that the SDK cannot use. */
   stray(error) {
     if (!/unknown message ID/.test(error.message)) return;
     if (this.abandoned > 0) this.abandoned -= 1;
     else this.fault(this.doing, "doubled", error.message);
   }
 
-  /** Calls a tool, and holds the answer to the number and to the caller. */
+  /** Calls a tool, and checks the number and the caller in the answer. */
   async call(tool, { expected = "", onprogress = undefined, signal = undefined } = {}) {
     const number = this.next++;
     const signals = [this.network.given(), ...(signal ? [signal] : [])];
@@ -194,7 +194,7 @@ class Guest {
     await this.until(() => this.network.isIdle(), new Trouble("not cancelled", "its stream stays open"));
   }
 
-  /** A call whose stream breaks off and is resumed by the SDK, if it can: each step once, and one answer. */
+  /** A call whose stream breaks and is resumed by the SDK, if it can: each step once, and one answer. */
   async resume() {
     if (this.client.resumesCalls) this.network.tear(between(2, 12));
     let last = 0;
@@ -218,8 +218,8 @@ class Guest {
   }
 
   /**
-   * Waits for the stream on which a session is told of updates. Some SDKs do not come back to a stream that broke off
-   * before it had an event; then a program opens another session.
+   * Waits for the stream with the session's updates. Some SDKs do not reconnect to a stream that broke before it had an
+   * event; then a program has to open a new session.
    */
   async listen() {
     const missing = new Trouble("missed", "there is no stream");
@@ -233,7 +233,7 @@ class Guest {
     }
   }
 
-  /** Waits for something that happens by itself soon. */
+  /** Waits until a condition is true, for a limited time. */
   async until(happened, otherwise) {
     const began = Date.now();
     while (!happened()) {
@@ -249,5 +249,5 @@ const guests = wanted.flatMap((words) => {
   return Array.from({ length: Number(count) }, (_, number) => new Guest(url, sdk, number));
 });
 await Promise.all(guests.map((guest) => guest.work()));
-// Some SDKs leave timers behind.
+// Some SDKs leave timers running.
 process.exit();

@@ -1,17 +1,17 @@
-// What every client should find at the demo server, whatever SDK it is built on.
+// The checks of a client with the demo server, for every SDK.
 //
-// A peer is the SDK's client, with what differs between SDKs under these names:
-//   revision                    the revision that was negotiated
-//   notFound                    the code of the error for a resource that is not there
+// A peer wraps the SDK's client, and has these names for everything that differs between SDKs:
+//   revision                    the negotiated revision
+//   notFound                    the error code for a missing resource
 //   call(name, args, options)   a tool call; options: onprogress, signal
-//   strays()                    how many messages the SDK could not place, such as late reports
-//   onToolsChanged(listener)    resolves when the server will tell
+//   strays()                    the number of messages that the SDK could not assign, such as late reports
+//   onToolsChanged(listener)    resolves when the client is subscribed
 //   onUpdated(uri, listener)    the same for a resource
-//   logged(level, listener)     the same for its log; resolves to what calls have to say in `_meta`
-//   tasks                       calls as tasks, if the SDK has them: start(name, args) resolves to an id,
-//                               and get, result and cancel take one; list() if canList
-//   reports()                   the progress reports that the transport has received, and forgets them
-//   answers                     which asks the client answers: form, url, sampling, roots
+//   logged(level, listener)     the same for its log; resolves to the `_meta` that calls need
+//   tasks                       calls as tasks, if the SDK has them: start(name, args) resolves to an id;
+//                               get, result and cancel take an id; list() if canList
+//   reports()                   returns and clears the progress reports that the transport has received
+//   answers                     the questions that the client answers: form, url, sampling, roots
 //   close()
 
 import { until } from "./over-http.mjs";
@@ -84,7 +84,7 @@ export async function demo(peer, client) {
   });
   await check("tools/call with wrong arguments", async () => {
     const call = peer.call("add", { a: "two", b: 1 });
-    // Until 2025-06-18 it is a protocol error, then a result that a model can read.
+    // Until 2025-06-18 this is a protocol error, later a result that a model can read.
     const message = since("2025-11-25") ? text(await call) : (await rejected(call)).message;
     holds(message.includes("a"), message);
   });
@@ -159,8 +159,8 @@ export async function demo(peer, client) {
     peer.reports();
     same(text(await peer.call("count", { to: 3, pause: 200 }, { onprogress })), "counted to 3");
     same(peer.reports(), all, "the reports that came before the result");
-    // The SDK gives reports to its callback a moment later, and none once the result is there: those
-    // that it reads together with the result are lost inside of it.
+    // The SDK calls the callback a moment after a report arrives, and never after the result: reports
+    // that it reads together with the result are lost.
     same(seen, all.slice(0, seen.length), "the reports that the SDK passed on");
   });
   await check("cancellation", async () => {
@@ -173,7 +173,7 @@ export async function demo(peer, client) {
     const options = { onprogress, signal: abort.signal };
     await rejected(peer.call("count", { to: 1000, pause: 5 }, options));
     same(reports, 2, "the number of reports");
-    // Were the call still running, twenty reports would come during each of these calls.
+    // If the call were still running, twenty reports would arrive during each of these calls.
     for (let left = 5; left > 0; left -= 1) {
       const before = peer.strays();
       await peer.call("count", { to: 5, pause: 20 });
@@ -192,14 +192,14 @@ export async function demo(peer, client) {
   });
   await check("a large message", async () => {
     const long = "ö".repeat(1_000_000);
-    holds(text(await peer.call("echo", { text: long })) === long, "it came back changed");
+    holds(text(await peer.call("echo", { text: long })) === long, "the echo differs");
   });
 
   await check("list_changed", async () => {
     let told;
     const changed = new Promise((resolve) => (told = resolve));
     await peer.onToolsChanged(told);
-    // Over HTTP others grow tools at the same server at the same time.
+    // Over HTTP, other clients add tools to the same server at the same time.
     const name = `sprout-${process.pid}`;
     await peer.call("grow", { name });
     await changed;
@@ -234,12 +234,12 @@ export async function demo(peer, client) {
     const tick = Number(text(await peer.call("tick", {})));
     same(await updated, "demo://ticks", "the resource");
     const { contents } = await client.readResource({ uri: "demo://ticks" });
-    // Over HTTP others tick at the same server.
+    // Over HTTP, other clients change the counter of the same server.
     holds(Number(contents[0].text) >= tick, `${contents[0].text} is before ${tick}`);
   });
   if (peer.tasks) await checkTasks(peer, text);
   await check("close", async () => {
-    // A call under way does not keep the server from ending.
+    // A running call must not prevent the server from ending.
     peer.call("count", { to: 1000, pause: 1000 }).catch(() => {});
     const start = Date.now();
     await peer.close();
@@ -247,13 +247,13 @@ export async function demo(peer, client) {
   });
 }
 
-/** Calls that go on as tasks. */
+/** Calls as tasks. */
 async function checkTasks({ tasks }, text) {
   await check("tasks/result", async () => {
     const id = await tasks.start("bake", { what: "loaf", time: 150 });
     same(text(await tasks.result(id)), "one loaf, still warm");
     same((await tasks.get(id)).status, "completed", "the status at the end");
-    // Over HTTP clients are not identified, so no client is told of the tasks of others.
+    // Over HTTP clients are not identified, so tasks are not listed.
     if (!tasks.canList) return;
     const listed = (await tasks.list()).tasks.map((task) => task.taskId);
     holds(listed.includes(id), `it is not among ${listed}`);
@@ -267,7 +267,7 @@ async function checkTasks({ tasks }, text) {
   });
 }
 
-/** What the demo server asks in the middle of a call, where the revision and the SDK can be asked. */
+/** Questions of the demo server during a call, if the revision and the SDK support them. */
 async function asks(peer, text) {
   if (peer.answers.form && peer.revision >= "2025-06-18") {
     await check("elicitation", async () => {

@@ -1,5 +1,5 @@
-// @modelcontextprotocol/server-everything over HTTP, at a port that the system chooses. The server takes a port,
-// does not say which one it got, and listens on every interface.
+// @modelcontextprotocol/server-everything over HTTP, at a port that the system chooses. The server itself does not
+// print such a port, and listens on every interface.
 //
 //   node everything.mjs PACKAGE|FOLDER http|sse
 
@@ -17,6 +17,6 @@ Server.prototype.listen = function (_port, announce) {
   return listen.call(this, 0, "127.0.0.1", announce);
 };
 
-// A folder is an absolute path.
+// An absolute path to a folder replaces `node_modules/`.
 const modules = new URL("node_modules/", import.meta.url);
 await import(new URL(`${package_}/dist/transports/${file}.js`, modules).href);

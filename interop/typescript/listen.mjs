@@ -1,11 +1,11 @@
-// How our servers in TypeScript are reached over HTTP.
+// HTTP for the TypeScript servers.
 
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { Readable } from "node:stream";
 
-/** Listens at any free port, and says where; `path` is what clients are told. */
+/** Listens at any free port, and prints the URL with `path`. */
 export async function listen(path, answer) {
   const server = createServer((request, response) => {
     answer(request, response).catch((error) => {
@@ -19,7 +19,7 @@ export async function listen(path, answer) {
   console.log(`listening at http://127.0.0.1:${address.port}${path}`);
 }
 
-/** HTTP+SSE: a session is a stream, and POSTs that name it. */
+/** HTTP+SSE: a session is a stream, and POSTs with its id. */
 export function httpSse(SSEServerTransport, connect) {
   const sessions = new Map();
   return async (request, response) => {
@@ -47,7 +47,7 @@ export function streamableHttp(StreamableHTTPServerTransport, connect) {
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (own) => sessions.set(own, transport),
       eventStore: eventStore(),
-      // Clients come back after some milliseconds.
+      // Clients reconnect after some milliseconds.
       retryInterval: 50,
     });
     transport.onclose = () => sessions.delete(transport.sessionId);
@@ -56,7 +56,7 @@ export function streamableHttp(StreamableHTTPServerTransport, connect) {
   };
 }
 
-/** All events of a session, in order. */
+/** Stores all events of a session in order. */
 function eventStore() {
   const events = [];
   return {
@@ -77,7 +77,7 @@ function eventStore() {
   };
 }
 
-/** A handler of the web's requests and responses, as Node.js wants it. */
+/** Converts a handler of web requests and responses for Node.js. */
 export function web(handle) {
   return async (incoming, outgoing) => {
     const gone = new AbortController();

@@ -1,6 +1,6 @@
-// What one client's SDK sends and receives, seen from below: it knows which requests failed, and can tear a stream.
+// The network below one client's SDK. It records which requests failed, and can break a stream.
 //
-// Older SDKs take no `fetch` of their own, so the global one is replaced; each client is known by its token.
+// Older SDKs do not accept a custom `fetch`, so the global one is replaced. Clients are identified by their tokens.
 
 const networks = new Map();
 const globalFetch = globalThis.fetch;
@@ -11,25 +11,25 @@ globalThis.fetch = (input, init) => {
 };
 
 export class Network {
-  /** The streams that are open, each with the last id of its events. */
+  /** The open streams, each with its last event id. */
   #streams = new Set();
-  /** Ids of the last events of calls that are over, and of streams that ended since the client began what it does. */
+  /** The last event ids of finished calls, and of streams that ended during the current action. */
   #over = new Set();
   #ended = new Set();
   #tearAfter = 0;
   #calls = new AbortController();
-  /** Ids of events of standing streams. */
+  /** Ids of events on GET streams. */
   #standing = new Set();
 
   constructor(name) {
     networks.set(`Bearer ${name}`, this);
-    /** What went wrong since the client began what it does. */
+    /** The failures during the current action. */
     this.failures = [];
-    /** Whether the SDK comes back for the rest of a stream that breaks off. */
+    /** Whether the SDK resumes broken streams. */
     this.resumesCalls = false;
   }
 
-  /** The client begins something. */
+  /** The client starts an action. */
   begin() {
     this.failures = [];
     this.#tearAfter = 0;
@@ -42,17 +42,17 @@ export class Network {
     }
   }
 
-  /** The calls that run are over: no client comes back for the rest of their streams. */
+  /** Abandons the running calls: their streams must not be resumed. */
   finish() {
     for (const stream of this.#streams) stream.isOver ||= !stream.isStanding;
   }
 
-  /** Aborted when the SDK cannot get an answer any more, and would wait until its time is over. */
+  /** Aborted when the SDK can no longer get an answer, and would wait until its timeout. */
   given() {
     return this.#calls.signal;
   }
 
-  /** Tears the next stream of a call after so many pieces. */
+  /** Breaks the next stream of a call after this many pieces. */
   tear(pieces) {
     this.#tearAfter = pieces;
   }
@@ -62,7 +62,7 @@ export class Network {
     return ![...this.#streams].some((stream) => !stream.isStanding);
   }
 
-  /** Whether the stream is open on which the session as a whole is told something. */
+  /** Whether the session's GET stream is open. */
   get isListening() {
     return [...this.#streams].some((stream) => stream.isStanding);
   }
@@ -71,7 +71,7 @@ export class Network {
     const { method = "GET", signal } = init;
     const headers = new Headers(init.headers);
     const last = headers.get("last-event-id");
-    // Some SDKs resume a call that was cancelled. They take this for a server that has no such streams.
+    // Some SDKs resume cancelled calls. With this status they assume that the server has no GET streams.
     if (last && this.#over.has(last)) return new Response(null, { status: 405 });
     const isListen = headers.get("mcp-method") === "subscriptions/listen";
     const isOfCall = method === "POST" ? !isListen : last !== null && !this.#standing.has(last);
@@ -79,7 +79,7 @@ export class Network {
     try {
       response = await globalFetch(input, init);
     } catch (error) {
-      // A stream is resumed again by the SDK itself.
+      // The SDK itself retries to resume a stream.
       if (method !== "GET" && !signal?.aborted) this.#fail({ trouble: "broken", text: String(error.cause ?? error) });
       throw error;
     }
@@ -97,7 +97,7 @@ export class Network {
     } else if (method !== "GET" && isToTryAgain) {
       this.#fail({ trouble: "refused", status, text });
     } else if (method === "GET" && status === 400) {
-      // Nothing is kept of the stream.
+      // The server has no events of this stream.
       this.#fail({ trouble: "told", text });
     } else if (method === "POST" && status >= 500) {
       this.#fail({ trouble: "odd", text });
@@ -109,7 +109,7 @@ export class Network {
     this.#calls.abort(failure.text);
   }
 
-  /** The same response. What comes on it is noted, and it breaks off if it is to. */
+  /** The same response. Records its events, and breaks its stream if requested. */
   #watched(response, stream, signal) {
     const reader = response.body.getReader();
     const decoder = new TextDecoder();
@@ -154,7 +154,7 @@ export class Network {
     this.#streams.delete(stream);
     if (!stream.isStanding && stream.last) (stream.isOver ? this.#over : this.#ended).add(stream.last);
     const isLost = error && !stream.isStanding && !stream.isOver;
-    // Without an id no SDK comes back for the rest.
+    // Without an event id no SDK resumes the stream.
     if (isLost && !(this.resumesCalls && stream.last)) this.#fail({ trouble: "broken", text: String(error) });
   }
 }

@@ -1,16 +1,16 @@
-// What only clients over HTTP can show: streams that break, and sessions that end.
+// Checks that only apply to HTTP: broken streams and ended sessions.
 
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { check, holds, same } from "./report.mjs";
 
-/** How a server is reached: by a URL that ends in /sse, by another URL, or by a command. */
+/** The transport of a server: a URL that ends in /sse, another URL, or a command. */
 export function transportOf(place) {
   if (!/^https?:/.test(place)) return "stdio";
   return new URL(place).pathname.endsWith("/sse") ? "sse" : "http";
 }
 
-/** The progress reports that a connected transport receives, before the SDK does anything with them. */
+/** The progress reports that a connected transport receives, before the SDK handles them. */
 export function reportsOf(transport) {
   let received = [];
   const receive = transport.onmessage;
@@ -26,7 +26,7 @@ export function reportsOf(transport) {
   };
 }
 
-/** Tears every connection once, and expects the SDK to find its way back. */
+/** Breaks every connection once, and expects the SDK to reconnect. */
 export async function brokenStreams(peer, relay, { resumesCalls }) {
   await check("standing stream", () => until(() => relay.reads() === 1, "the SDK opened none"));
   if (resumesCalls) {
@@ -37,12 +37,12 @@ export async function brokenStreams(peer, relay, { resumesCalls }) {
       peer.reports();
       const result = await peer.call("count", { to: 10, pause: 50 }, { onprogress });
       same(result.content[0].text, "counted to 10");
-      // Some come while the client is away. None is lost and none comes twice.
+      // Some reports come while the client is disconnected. No report is lost or duplicated.
       const received = peer.reports().map(([progress]) => progress);
       same(received, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], "the reports");
     });
   } else {
-    // Some come back only to a stream that had an event.
+    // Some SDKs reconnect only to a stream that had an event.
     await changed(peer, "before");
     relay.cut();
   }
@@ -52,7 +52,7 @@ export async function brokenStreams(peer, relay, { resumesCalls }) {
   });
 }
 
-/** Has the list of tools changed, and waits until the client is told. */
+/** Changes the list of tools, and waits until the client is notified. */
 async function changed(peer, word) {
   const name = `${word}-${process.pid}`;
   const told = new Promise((resolve) => peer.onToolsChanged(resolve));
@@ -61,7 +61,7 @@ async function changed(peer, word) {
   await peer.call("shrink", { name });
 }
 
-/** The status of a notification that the SDK has no part in: whether the server knows a session. */
+/** The status of a notification that is sent without the SDK. It shows whether the server knows a session. */
 export async function notified(url, headers) {
   const response = await fetch(url, {
     method: "POST",
@@ -76,7 +76,7 @@ export async function notified(url, headers) {
   return response.status;
 }
 
-/** Waits for something that happens by itself soon. */
+/** Waits until a condition is true, for a limited time. */
 export async function until(happened, otherwise) {
   const start = Date.now();
   while (!(await happened())) {

@@ -1,8 +1,8 @@
-// What our servers in TypeScript have in common: a small server with one of everything that a client may meet.
+// The common parts of the TypeScript servers: a small server with every feature that a client may use.
 
 const object = (properties) => ({ type: "object", properties, required: Object.keys(properties) });
 
-/** The tools. What a server of an older revision cannot do is left out by its script. */
+/** The tools. The script of a server with an older revision leaves out what the revision does not have. */
 export const TOOLS = [
   { name: "echo", description: "Returns its text.", inputSchema: object({ text: { type: "string" } }) },
   {
@@ -73,7 +73,7 @@ export async function brew({ time }) {
 
 let stopped = 0;
 
-/** The tools that need nothing of the client. */
+/** The tools that need no feature of the client. */
 export const PLAIN = {
   echo: ({ text }) => said(text),
   add: ({ a, b }) => ({ ...said(JSON.stringify({ sum: a + b })), structuredContent: { sum: a + b } }),
@@ -81,7 +81,7 @@ export const PLAIN = {
   stopped: () => said(String(stopped)),
 };
 
-/** Takes `steps` steps of some milliseconds, reporting each, until it is told to stop. */
+/** Takes `steps` steps of some milliseconds and reports each, until it is cancelled. */
 export async function slow({ steps }, signal, report) {
   for (let step = 1; step <= steps; step += 1) {
     await new Promise((resolve) => setTimeout(resolve, 10));

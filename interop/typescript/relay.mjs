@@ -1,4 +1,4 @@
-// A relay between a client and a server, for tearing the connections between them.
+// A relay between a client and a server that can break their connections.
 
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
@@ -24,7 +24,7 @@ export async function relay(url) {
     }
     let isRead = false;
     near.on("data", (bytes) => (isRead ||= bytes.subarray(0, 4).toString() === "GET "));
-    // A client that has no answer yet takes a torn connection for a server that is not there.
+    // Without a response, the client takes a broken connection for a missing server.
     far.on("data", () => {
       reads += Number(isRead);
       isRead = false;
@@ -36,7 +36,7 @@ export async function relay(url) {
   own.port = String(address.port);
   return {
     url: own.href,
-    /** How many GETs were answered so far: one for each stream that was opened or resumed. */
+    /** The number of answered GETs: one for each stream that was opened or resumed. */
     reads: () => reads,
     cut: () => sockets.forEach((socket) => socket.destroy()),
     close: () => server.close(),

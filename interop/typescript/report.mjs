@@ -1,9 +1,9 @@
-// One line for each check, in the form that ../run reads.
+// Prints a line for each check, in the format that ../run reads.
 
-/** The longest that a check may take, in milliseconds: far more than any of them needs. */
+/** The time limit of a check, in milliseconds: far more than any check needs. */
 const TIMEOUT = 20_000;
 
-/** Runs a check, and says how it went. */
+/** Runs a check and prints its result. */
 export async function check(name, body) {
   let timer;
   const overdue = new Promise((_, reject) => {
@@ -22,18 +22,18 @@ export async function check(name, body) {
   }
 }
 
-/** The check fails unless `is` is `wanted`. */
+/** Fails the check unless `is` is `wanted`. */
 export function same(is, wanted, what = "value") {
   const [one, other] = [JSON.stringify(is), JSON.stringify(wanted)];
   if (one !== other) throw new Error(`${what} is ${one}, not ${other}`);
 }
 
-/** The check fails unless `claim` holds. */
+/** Fails the check unless `claim` is true. */
 export function holds(claim, what) {
   if (!claim) throw new Error(what);
 }
 
-/** The error that a promise ends with; the check fails if it ends well. */
+/** The error that a promise is rejected with. Fails the check if the promise is fulfilled. */
 export async function rejected(promise) {
   let value;
   try {
@@ -41,5 +41,5 @@ export async function rejected(promise) {
   } catch (error) {
     return error;
   }
-  throw new Error(`it gave ${JSON.stringify(value)} instead of an error`);
+  throw new Error(`the result is ${JSON.stringify(value)} instead of an error`);
 }

@@ -1,5 +1,5 @@
-// A client built on @modelcontextprotocol/sdk 1.x, against the demo server. With THROUGH_GATEWAY in the environment
-// it is against a server behind the gateway.
+// A client built on @modelcontextprotocol/sdk 1.x, for the demo server, or for a server behind the gateway if
+// THROUGH_GATEWAY is in the environment.
 //
 //   node sdk-client.mjs PACKAGE URL
 //   node sdk-client.mjs PACKAGE COMMAND [ARGUMENT…]
@@ -17,7 +17,7 @@ const [package_, place, ...args] = process.argv.slice(2);
 const { Client } = await import(`${package_}/client/index.js`);
 const types = await import(`${package_}/types.js`);
 
-// The first versions expect what browsers have.
+// The first versions expect globals of browsers.
 globalThis.EventSource ??= EventSource;
 
 const kind = transportOf(place);
@@ -52,7 +52,7 @@ client.setRequestHandler(types.CreateMessageRequestSchema, sampled);
 client.setRequestHandler(types.ListRootsRequestSchema, rooted);
 if (answers.form) client.setRequestHandler(types.ElicitRequestSchema, elicited);
 
-// The SDK keeps the negotiated revision to itself.
+// The SDK does not expose the negotiated revision.
 let revision;
 const request = client.request.bind(client);
 client.request = async (message, ...rest) => {
@@ -72,7 +72,7 @@ await check("connect", async () => {
 console.log(`revision\t${revision}`);
 await check("ping", () => client.ping());
 
-/** Calls as tasks, which the SDK calls an experiment. */
+/** Calls as tasks, which are experimental in the SDK. */
 function tasksOf({ tasks }) {
   return {
     start: async (name, given) => {
@@ -114,7 +114,7 @@ const peer = {
     await client.close();
   },
 };
-// Calls are resumed since the SDK knows the revision that tells how.
+// The SDK resumes calls in versions that know 2025-11-25.
 const resumesCalls = types.LATEST_PROTOCOL_VERSION >= "2025-11-25";
 if (kind === "http" && !isThrough) await brokenStreams(peer, between, { resumesCalls });
 

@@ -10,7 +10,7 @@ const [package_, kind] = process.argv.slice(2);
 const { Server } = await import(`${package_}/server/index.js`);
 const types = await import(`${package_}/types.js`);
 
-// Over stdio a line that is no message: clients must live with it.
+// Over stdio this line is not a message. Clients must ignore it.
 console.log("starting up");
 
 const capabilities = {
@@ -21,7 +21,7 @@ const capabilities = {
   logging: {},
 };
 
-// Tasks came with 2025-11-25, as an experiment.
+// Tasks are experimental in 2025-11-25.
 const hasTasks = types.LATEST_PROTOCOL_VERSION >= "2025-11-25";
 const tasks = hasTasks && (await import(`${package_}/experimental/tasks`));
 if (tasks) capabilities.tasks = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
@@ -29,13 +29,13 @@ if (tasks) capabilities.tasks = { list: {}, cancel: {}, requests: { tools: { cal
 /** The call as a task of its session. */
 async function begin(args, { taskStore, taskRequestedTtl }) {
   const task = await taskStore.createTask({ ttl: taskRequestedTtl });
-  // A task that was cancelled takes no result.
+  // A cancelled task accepts no result.
   const keep = (result) => taskStore.storeTaskResult(task.taskId, "completed", result).catch(() => {});
   brew(args).then(keep);
   return { task };
 }
 
-/** Each session has a server of its own. */
+/** Each session has its own server. */
 function connect(transport) {
   const taskStore = tasks && new tasks.InMemoryTaskStore();
   const server = new Server({ name: "peer", version: "1.0.0" }, { capabilities, ...(tasks && { taskStore }) });
@@ -54,13 +54,13 @@ function connect(transport) {
     if (!contents) throw new types.McpError(-32002, "not found", { uri: params.uri });
     return contents;
   });
-  // Older versions do not keep the level themselves.
+  // Older versions do not handle the level themselves.
   server.setRequestHandler(types.SetLevelRequestSchema, () => ({}));
   server.setRequestHandler(types.SubscribeRequestSchema, () => ({}));
   server.setRequestHandler(types.UnsubscribeRequestSchema, () => ({}));
   server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, extra) => {
     const { name, arguments: args, _meta } = params;
-    // Where the SDK can tell, a report goes along with the call.
+    // If the SDK supports it, reports are sent on the call's stream.
     const notify = extra.sendNotification ?? server.notification.bind(server);
     const report = (progress, total) => {
       const progressToken = _meta?.progressToken;

@@ -1,4 +1,4 @@
-// Clients of the versions of the SDK in one shape, for programs that run several versions side by side.
+// Clients of all versions of the SDK with one interface, for programs that run several versions side by side.
 
 const RECONNECTION = {
   initialReconnectionDelay: 200,
@@ -9,7 +9,7 @@ const RECONNECTION = {
 
 const INFO = { name: "interop", version: "1.0.0" };
 
-/** Connects a client of a package. `guest` answers its questions, and hears of updates and errors. */
+/** Connects a client of a package. `guest` answers questions, and receives updates and errors. */
 export function open(package_, url, guest) {
   return package_.startsWith("client-") ? openV2(package_, url, guest) : openV1(package_, url, guest);
 }
@@ -40,7 +40,7 @@ async function openV1(package_, url, guest) {
     revision,
     canElicit,
     isModern: false,
-    // Calls are resumed since the SDK knows the revision that tells how.
+    // The SDK resumes calls in versions that know 2025-11-25.
     resumesCalls: revision >= "2025-11-25",
     call: (name, given, options) => client.callTool({ name, arguments: given }, types.CallToolResultSchema, options),
     subscribe: (uri) => client.subscribeResource({ uri }),
@@ -66,7 +66,7 @@ async function openV2(package_, url, guest) {
     // 2026-07-28 has no resumption.
     resumesCalls: false,
     call: (name, given, options) => client.callTool({ name, arguments: given }, options),
-    // The SDK leaves it to its user to listen again.
+    // The SDK does not subscribe again by itself.
     subscribe: async (uri) => {
       if (subscription) return;
       subscription = await client.listen({ resourceSubscriptions: [uri] });

@@ -1,5 +1,5 @@
-// A client built on @modelcontextprotocol/client 2.x, against the demo server. With THROUGH_GATEWAY in the environment
-// it is against a server behind the gateway.
+// A client built on @modelcontextprotocol/client 2.x, for the demo server, or for a server behind the gateway if
+// THROUGH_GATEWAY is in the environment.
 //
 //   node v2-client.mjs PACKAGE auto|legacy URL
 //   node v2-client.mjs PACKAGE auto|legacy COMMAND [ARGUMENT…]
@@ -49,7 +49,7 @@ await check("connect", async () => {
 console.log(`revision\t${client.getNegotiatedProtocolVersion()}`);
 const peer = {
   revision: client.getNegotiatedProtocolVersion(),
-  // The SDK gives every revision's error this code.
+  // The SDK uses this code for all revisions.
   notFound: -32602,
   call: (name, given, options, _meta) => client.callTool({ name, arguments: given, _meta }, options),
   strays: () => strays,

@@ -28,7 +28,7 @@ const ASKING = {
 // Modern streams cannot be resumed.
 const tools = TOOLS.filter((tool) => tool.name !== "hide");
 
-/** Over HTTP each request has a server of its own. */
+/** Over HTTP each request has its own server. */
 function peer() {
   const capabilities = {
     tools: { listChanged: true },
@@ -78,7 +78,7 @@ function peer() {
   return server;
 }
 
-// What a server of one request cannot tell the others.
+// Notifications to other requests, which a server of one request cannot send itself.
 let toolsChanged = (server) => server.sendToolListChanged();
 let readmeChanged = (server) => server.sendResourceUpdated(TOUCHED);
 if (kind === "http") {
