@@ -1,4 +1,4 @@
-// A plain load balancer: sends each request to the next of some servers, also those of one connection.
+// A plain load balancer: sends each request to the next server, even if the requests share a connection.
 //
 //   node balance.mjs URL…
 

@@ -1,5 +1,5 @@
-// Runs the suite leg by leg and holds each leg to what it must reach: every scenario, without a
-// failure or a warning, with at least one check of its own that succeeded.
+// Runs the suite leg by leg. Each leg must pass every scenario without a failure or a warning, and with at least one
+// successful check of the scenario.
 
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -17,17 +17,17 @@ const work = mkdtempSync(join(tmpdir(), "conformance-"));
 const isTable = process.argv.includes("--table");
 const only = process.argv[2]?.replace("--table", "gateway") ?? "";
 
-// Milliseconds for one scenario. The slowest needs four seconds on an idle machine.
+// The time limit of a scenario, in milliseconds. The slowest needs four seconds on an idle machine.
 const TIMEOUT = "60000";
-// Milliseconds for one run of the suite. The longest leg needs two minutes on a busy machine.
+// The time limit of a run of the suite, in milliseconds. The longest leg needs two minutes on a busy machine.
 const LONGEST = 900_000;
-// How often a callback server is started at another port, should somebody take the one that was free.
+// The number of attempts to start a callback server at a free port, which another program may take first.
 const ATTEMPTS = 5;
-// What our programs say when they listen.
+// The line that our programs print when they listen.
 const LISTENING = /listening at (http:\/\/\S+)/;
-// The suite itself leaves this one to be written: it skips every check.
+// The suite does not implement this scenario yet: it skips every check.
 const EMPTY = new Set(["tasks-status-notifications"]);
-// What is about HTTP itself, its headers, statuses, streams and sessions, says nothing of stdio.
+// Scenarios about HTTP itself, with its headers, statuses, streams and sessions, do not apply to stdio.
 const OF_HTTP = new Set([
   "server-stateless",
   "server-session-lifecycle",
@@ -38,13 +38,13 @@ const OF_HTTP = new Set([
   "http-custom-header-server-validation",
   "tasks-request-headers",
 ]);
-// The name of a folder of results ends in the time of its run.
+// The name of a folder of results ends with the time of its run.
 const TIMESTAMP = /-\d{4}-\d\d-\d\dT[\d-]+Z$/;
 
 const client = ["client", "--command", join(programs, "conformance-client"), "--timeout", TIMEOUT];
 const server = (url) => ["server", "--url", url, "--timeout", TIMEOUT];
 
-/// Every leg with the number of its scenarios, and those that are passed over.
+/// Every leg with the number of its scenarios, and the scenarios that are left out.
 /** @typedef {[string, number, string[], Set<string>?]} Leg */
 /** @type {(url: string, stdio: string) => Leg[]} */
 const legs = (url, stdio) => [
@@ -65,7 +65,7 @@ const legs = (url, stdio) => [
 ];
 
 /**
- * Runs the suite to its end, and gives its exit code and all that it said.
+ * Runs the suite. Returns its exit code and its output.
  *
  * @param {string[]} args
  * @param {(output: string) => void} heard
@@ -98,20 +98,20 @@ function scenarios(folder, prefix = "") {
   });
 }
 
-/// What is wrong with a scenario; nothing if it passed. `lost` has the names of scenarios and the ids of
-/// checks that cannot be shown.
+/// The problems of a scenario, or an empty list if it passed. `lost` has the names of scenarios and the ids of checks
+/// that cannot pass.
 function faults({ name, checks }, lost) {
   const bad = checks.filter(({ status, id }) => !lost.has(id) && (status === "FAILURE" || status === "WARNING"));
   const said = bad.map((check) => `${name}: ${check.status} ${check.id}: ${check.errorMessage ?? check.description}`);
   const proved = checks.some(({ status, id }) => status === "SUCCESS" && id !== "wire-schema-valid");
   const isEmpty = EMPTY.has(name.replace(/^server-/, "")) || lost.has(name);
-  if (!said.length && !proved && !isEmpty) said.push(`${name}: nothing was proved`);
+  if (!said.length && !proved && !isEmpty) said.push(`${name}: no check succeeded`);
   return said;
 }
 
 let ran = 0;
 let failed = 0;
-/// What each leg through the gateway came to, for the table.
+/// The result of each leg through the gateway, for the table.
 const through = new Map();
 function report(leg, passed, wanted, checks, seconds, said, notShown = 0) {
   ran += 1;
@@ -123,7 +123,7 @@ function report(leg, passed, wanted, checks, seconds, said, notShown = 0) {
 }
 
 /**
- * `port` finds a port, for a leg whose last argument is one.
+ * `port` finds a port, for a leg whose last argument is a port.
  *
  * @param {Leg} leg
  * @param {{ heard?: (output: string) => void, port?: () => Promise<number>, lost?: Set<string> }} options
@@ -146,8 +146,8 @@ async function suiteLeg([leg, wanted, args, passedOver = new Set()], { heard, po
   report(leg, all.length - bad.size, wanted, checks, Math.round((Date.now() - begun) / 1000), said, notShown);
 }
 
-/// Each scenario that a revision requires of a client by itself: only so does the suite look at the
-/// client's exit code, at time-outs and at warnings.
+/// Runs each client scenario that a revision requires separately. Only then does the suite check the client's exit
+/// code, timeouts and warnings.
 async function strictLeg(revision, wanted) {
   const leg = `client alone at ${revision}`;
   const begun = Date.now();
@@ -168,7 +168,7 @@ async function strictLeg(revision, wanted) {
   report(leg, passed, wanted, passed, Math.round((Date.now() - begun) / 1000), said);
 }
 
-/// The authorization server for tests and demos. The suite prints a URL for a person to open.
+/// The authorization server for tests and demos. The suite prints a URL for the user, which this opens.
 async function authorizationLeg(leg) {
   const theirs = await begin(join(programs, "examples/authorization_server"), ["127.0.0.1:0"], LISTENING);
   const issuer = theirs.found[1];
@@ -187,26 +187,26 @@ async function authorizationLeg(leg) {
   }
 }
 
-/// A server that closes its stream and is polled: the gateway polls, and its client sees one stream. To close the
-/// client's stream as well would make it reconnect to a gateway that has lost nothing.
+/// A server that closes its stream and is polled. The gateway polls the server, and its client sees one stream: closing
+/// the client's stream as well would only make it reconnect.
 const HIDDEN = ["server-sse-polling"];
-/// What a session cannot say, so that nothing tells the gateway. To make it up would be worse: a name that the server
-/// does not know, or an error in place of a result that the tool wrote for its user.
+/// Facts that a session cannot express, so that the gateway does not know them. Inventing them would be worse: a name
+/// that the server does not know, or an error in place of the tool's result.
 const UNSAID = [
-  // The server's own names of its questions: a session's request has an id alone. The two scenarios check nothing else.
+  // The server's names of its questions: a request in a session only has an id. The two scenarios check nothing else.
   "input-required-result-basic-elicitation",
   "input-required-result-ignore-extra-params",
   "sep-2322-elicitation-incomplete",
   "sep-2322-ignore-unexpected-params",
-  // A tool that fails because its session cannot be asked gives a result like any other.
+  // A tool that fails because the session's client cannot be asked returns an ordinary result.
   "sep-2575-server-rejects-undeclared-capability",
   "sep-2575-missing-capability-http-400",
-  // A tool that asks before it becomes a task: a session is given the task first, and asked afterwards.
+  // A tool that asks before it becomes a task: a session gets the task first, and the question afterwards.
   "tasks-mrtr-composition",
   "sep-2663-mrtr-synchronous-before-task-creation",
 ];
 
-/// Upstreams of the gateway: how it reaches the conformance server, and which era it speaks there.
+/// Upstreams of the gateway: the transport to the conformance server, and the era.
 const UPSTREAMS = [
   ["modern, Streamable HTTP", "modern", "http"],
   ["legacy, Streamable HTTP", "legacy", "http"],
@@ -243,7 +243,7 @@ async function gatewayLegs(url) {
   }
 }
 
-/// A Redis of its own: the process, and its URL. Redis does not say where it listens, so the shell that starts it does.
+/// Starts Redis. Returns the process and its URL. Redis does not print its address, so the shell that starts it does.
 async function beginRedis() {
   for (let attempt = 1; ; attempt += 1) {
     const port = await reservePort();
@@ -312,7 +312,7 @@ async function gatewayClientLegs() {
 const PAGE = join(here, "../docs/gateway.md");
 const [BEGIN, END] = ["<!-- suite -->", "<!-- /suite -->"];
 
-/// The table of docs/gateway.md, with what this run came to. Legs that did not run keep their figures.
+/// The table in docs/gateway.md with the results of this run. Legs that did not run keep their figures.
 function table(page) {
   const old = page.split(BEGIN)[1]?.split(END)[0] ?? "";
   const figure = (leg) =>
@@ -325,7 +325,7 @@ function table(page) {
   return ["", "", "| leg | scenarios that pass |", "|---|---|", ...rows, "", ""].join("\n");
 }
 
-/// Writes the table, or says how it differs from what this run came to.
+/// Writes the table, or reports how it differs from the results of this run.
 function publish() {
   const page = readFileSync(PAGE, "utf8");
   const [before, rest] = page.split(BEGIN);
@@ -335,12 +335,12 @@ function publish() {
   if (isTable) writeFileSync(PAGE, before + BEGIN + made + END + after);
   else if (made !== old) {
     failed += 1;
-    console.log("FAIL the table in docs/gateway.md: `./conformance/run --table` writes");
+    console.log("FAIL the table in docs/gateway.md: `./conformance/run --table` would write");
     console.log(made);
   }
 }
 
-/// Rejects when a program that the whole run needs has ended.
+/// Rejects when a program that the whole run needs ends.
 const ending = (name, child) =>
   new Promise((_, reject) => {
     const say = () => reject(new Error(`${name} ended before the suite did (${child.signalCode ?? child.exitCode})`));
@@ -359,7 +359,7 @@ async function allLegs(url, stdio) {
 }
 
 const program = join(programs, "conformance-server");
-// What our server logs is shown.
+// The log of our server is shown.
 /** @type {import("node:child_process").StdioOptions} */
 const stdio = ["ignore", "pipe", "inherit"];
 const ours = await begin(program, ["--port", "0"], LISTENING, { stdio });

@@ -1,12 +1,11 @@
-// A server that speaks stdio, reached by HTTP: what the suite needs to hold it to the scenarios that
-// are not about HTTP itself.
+// Serves a stdio server over HTTP, so that the suite can run all scenarios that are not about HTTP itself.
 //
 //   node stdio.mjs COMMAND [ARGUMENT…]
 //
-// It listens at a port that the system chooses, and prints its URL.
+// Listens at a port that the system chooses, and prints its URL.
 //
-// A session has a process of its own; modern requests share one. Ids and progress tokens are made
-// unique on the way in and restored on the way out, for the suite gives each of its clients the same.
+// Each session has its own process; modern requests share one. Ids and progress tokens are made unique
+// on the way in and restored on the way out, because the suite's clients all use the same ones.
 // Nothing is checked, added or answered here: every message is the server's. Requests to a process
 // that has ended are answered with 502.
 
@@ -22,14 +21,14 @@ const VERSION = "io.modelcontextprotocol/protocolVersion";
 const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
 const isRequest = (message) => "method" in message && "id" in message;
 
-/** One process, and who waits for what it says. */
+/** A process, and the requests that wait for its messages. */
 class Server {
   constructor() {
     this.child = spawn(command, [...args], { stdio: ["pipe", "pipe", "inherit"] });
     this.calls = new Map();
     this.child.on("error", (error) => this.ended(error.message));
     this.child.on("close", (code, signal) => this.ended(signal ?? `exit code ${code}`));
-    // What is written to a process that has ended is answered by `ended`.
+    // `ended` answers requests that are written to a process that has ended.
     this.child.stdin.on("error", () => {});
     this.standing = undefined;
     this.last = 0;
@@ -40,7 +39,7 @@ class Server {
     this.child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** Sends a request; `say` gets everything that belongs to it, the answer last, or `fail` how the process ended. */
+  /** Sends a request. `say` gets all messages of the request, the answer last. `fail` is called if the process ends. */
   call(message, say, fail) {
     const id = (this.last += 1);
     const { _meta: meta, ...params } = message.params ?? {};
@@ -58,7 +57,7 @@ class Server {
     this.calls.clear();
   }
 
-  /** The client hung up: over stdio that has to be said. */
+  /** The client disconnected, which stdio needs a message for. */
   forget(id) {
     if (!this.calls.delete(id)) return;
     this.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } });
@@ -77,7 +76,7 @@ class Server {
     if (listener) params._meta[SUBSCRIPTION] = listener.id;
     const reported = this.calls.get(Number(String(params?.progressToken).slice(1)));
     if (reported) params.progressToken = reported.token;
-    // Nothing else says what it belongs to: the newest call, if there is one.
+    // No other field identifies the call, so the message goes to the newest call, if there is one.
     const running = [...this.calls.values()].filter(({ method }) => method !== "subscriptions/listen");
     const owner = listener ?? reported ?? running.at(-1);
     const isChange = /\/(list_changed|updated)$/.test(message.method);
@@ -94,7 +93,7 @@ function stream(response, status, headers = {}) {
   return (message) => response.write(`data: ${JSON.stringify(message)}\n\n`);
 }
 
-/** Answers with JSON, or with a stream if something comes before the answer. */
+/** Answers with JSON, or with a stream if other messages come before the answer. */
 function asked(server, message, response, headers) {
   let say;
   const id = server.call(
