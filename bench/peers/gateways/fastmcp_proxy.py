@@ -1,4 +1,4 @@
-"""fastmcp's own proxy, nothing added.
+"""fastmcp's own proxy, unchanged.
 
     fastmcp_proxy.py PORT|stdio URL
     fastmcp_proxy.py PORT|stdio COMMAND [ARGUMENT…]

@@ -1,4 +1,4 @@
-// The server of the comparison, built on @modelcontextprotocol/server.
+// The server for the comparison, built on @modelcontextprotocol/server.
 //
 //   node server.mjs stdio
 //   node server.mjs http PORT
@@ -11,7 +11,7 @@ import { McpServer, createMcpHandler, inputRequired } from "@modelcontextprotoco
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import * as z from "zod";
 
-// Schemas and handlers are made once: the modern entry makes a server for each request.
+// Schemas and handlers are created once, because the modern entry point creates a server for each request.
 const echoing = { description: "Returns its text argument", inputSchema: z.object({ text: z.string() }) };
 const asking = { description: "Asks once, and returns its text argument", inputSchema: z.object({ text: z.string() }) };
 const adding = {

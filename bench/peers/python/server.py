@@ -1,4 +1,4 @@
-"""The server of the comparison, built on the Python SDK, under uvicorn with uvloop and httptools.
+"""The server for the comparison, built on the Python SDK, with uvicorn, uvloop and httptools.
 
 python server.py stdio
 python server.py http PORT
