@@ -159,6 +159,8 @@ impl RunningSearch<'_> {
         } = self;
         let link = opened.link.clone();
         let has_second = second.is_some();
+        let http = link.wire.http();
+        let reads_strays = http.is_none_or(|http| http.uses_http_sse());
         let mut stray = pin!(link.pending.stray());
         let mut timeout = pin!(link.pending.sleep_until(until));
         poll_fn(|context| {
@@ -179,7 +181,8 @@ impl RunningSearch<'_> {
                     }));
                 }
             }
-            if stray.as_mut().poll(context).is_ready() {
+            // In the body of a POST, such an answer ends or repeats the request of the POST.
+            if reads_strays && stray.as_mut().poll(context).is_ready() {
                 return Poll::Ready(Ok(Event::Garbage));
             }
             timeout.as_mut().poll(context).map(|()| Ok(Event::Timeout))

@@ -175,7 +175,7 @@ impl Http {
                     ..
                 })),
                 _,
-            )) if self.is_for_this(post, id.as_ref()) => {
+            )) if self.lacks_id(id.as_ref()) => {
                 return Some(Answered::Error(error.value().to_owned()));
             }
             Ok((Frame::One(one), _)) => {
@@ -283,10 +283,11 @@ impl Http {
         }
     }
 
-    /// Whether an error answers this request. Servers that could not or would not read a request leave
-    /// out the id, or invent one.
-    fn is_for_this(&self, post: &Post<'_>, id: Option<&IdRef<'_>>) -> bool {
-        id.is_none_or(|id| *id != post.id.as_ref() && !self.pending.is_waiting(id))
+    /// Whether an error answers the request that it came for, although it does not have its id. Servers
+    /// that could not or would not read a request leave out the id, or invent one. The id of an earlier
+    /// request means that the server has answered that one twice.
+    fn lacks_id(&self, id: Option<&IdRef<'_>>) -> bool {
+        id.is_none_or(|id| !self.pending.has_issued(id))
     }
 
     fn take_event(&self, post: &Post<'_>, event: &Event) -> Option<Answered> {

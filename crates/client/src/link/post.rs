@@ -81,6 +81,19 @@ impl Link {
             let is_last =
                 |post: &Post<'_>| is_repeated || !http.is_repeatable(post.method, &post.message);
             match http.attempt(post, &session).await {
+                // The connection was one answer behind, and has been closed. A handshake whose answer is
+                // lost has opened nothing that is used.
+                Ok(Answered::Landed)
+                    if post.events.is_none()
+                        && !post.slot.is_settled()
+                        && (!is_last(post) || post.method == "initialize" && !is_repeated) =>
+                {
+                    let server = &**self.server();
+                    tracing::debug!(
+                        server,
+                        "got the answer to another request, sending it once more"
+                    );
+                }
                 Ok(answered) => return Ok(answered),
                 Err(AttemptError::Fault(fault)) => {
                     // The server refused the request without reading it, so any request can be sent

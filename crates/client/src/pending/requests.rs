@@ -93,10 +93,16 @@ impl PendingRequests {
         self.stray.notified().await;
     }
 
-    /// Whether a request waits for an answer under this id.
+    /// Whether a request of this connection had this id, even if it does not wait any more. Some
+    /// servers return the id, which is a number, as a string.
     #[cfg(feature = "http")]
-    pub(crate) fn is_waiting(&self, id: &IdRef<'_>) -> bool {
-        self.timed.lock().table.contains(id)
+    pub(crate) fn has_issued(&self, id: &IdRef<'_>) -> bool {
+        let number = match id {
+            IdRef::Text(text) => text.parse().ok().map(IdRef::Int),
+            _ => None,
+        };
+        let timed = self.timed.lock();
+        timed.table.has_issued(number.as_ref().unwrap_or(id))
     }
 
     /// Removes a request whose answer is not needed any more, and returns whether it was still there.

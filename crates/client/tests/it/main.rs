@@ -41,6 +41,8 @@ mod http_statuses;
 #[cfg(feature = "tls")]
 mod http_tls;
 #[cfg(feature = "http")]
+mod http_twice;
+#[cfg(feature = "http")]
 mod http_waiting;
 mod keep_alive;
 mod leniency;

@@ -54,6 +54,23 @@ impl Ids {
         self.id(number)
     }
 
+    /// Returns whether an id was given out here. An answer with such an id belongs to that request, even
+    /// if the request does not wait any more; with any other id, the peer invented it.
+    ///
+    /// ```
+    /// use turnbuckle_protocol::IdRef;
+    /// use turnbuckle_session::requests::Ids;
+    ///
+    /// let mut ids = Ids::new();
+    /// ids.next_id();
+    /// assert!(ids.has_issued(&IdRef::Int(1)));
+    /// assert!(!ids.has_issued(&IdRef::Int(2)) && !ids.has_issued(&IdRef::Int(0)));
+    /// ```
+    pub fn has_issued(&self, id: &IdRef<'_>) -> bool {
+        self.number(id)
+            .is_some_and(|number| (1..=self.last).contains(&number))
+    }
+
     pub(super) fn next_number(&mut self) -> u64 {
         // At a million ids per second, 63 bits last for three hundred thousand years.
         self.last += 1;
@@ -105,6 +122,23 @@ mod tests {
             for number in 1..30 {
                 let id = ids.next_id();
                 assert_eq!(ids.number(&id.as_ref()), Some(number), "{id}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_ids_given_out_are_issued() {
+        for mut ids in [Ids::new(), Ids::prefixed("x"), Ids::prefixed("")] {
+            let mut next = ids.clone();
+            let issued = [next.next_id(), next.next_id()];
+            for id in &issued {
+                assert!(!ids.has_issued(&id.as_ref()), "{id}");
+            }
+            ids.next_id();
+            assert!(ids.has_issued(&issued[0].as_ref()), "{}", issued[0]);
+            assert!(!ids.has_issued(&issued[1].as_ref()), "{}", issued[1]);
+            for id in [Id::Int(0), Id::Int(-1), Id::from("x0"), Id::from("0")] {
+                assert!(!ids.has_issued(&id.as_ref()), "{id}");
             }
         }
     }

@@ -147,6 +147,11 @@ impl<T> RequestTable<T> {
         number.is_some_and(|number| self.pending.contains_key(&number))
     }
 
+    /// Returns whether a request had this id, even if it does not wait any more.
+    pub fn has_issued(&self, id: &IdRef<'_>) -> bool {
+        self.ids.has_issued(id)
+    }
+
     /// Removes the request of an answer. Returns `None` if no request waits for it: the answer is late,
     /// a duplicate, or has an invented id. Ignore such an answer.
     pub fn complete(&mut self, id: &IdRef<'_>) -> Option<T> {
