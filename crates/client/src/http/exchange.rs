@@ -234,6 +234,9 @@ impl Http {
                 Ok(Some(event)) => {
                     position.note(&event);
                     if let Some(answered @ Answered::Error(_)) = self.take_event(post, &event) {
+                        // Dropped first, because that may keep its connection.
+                        drop(events);
+                        self.trust_if_answered(post);
                         return Ok(answered);
                     }
                     if post.slot.is_settled() {

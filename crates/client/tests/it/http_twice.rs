@@ -122,3 +122,34 @@ async fn a_server_that_refuses_the_probe_twice_gets_its_handshake() {
     let server = plain().connect(site.url()).await.unwrap();
     assert_eq!(server.call("t", ()).await.unwrap().text(), "hello");
 }
+
+/// The error may be one too many, which its id does not show.
+#[tokio::test]
+async fn a_connection_with_an_error_for_no_request_on_a_stream_is_not_used_again() {
+    let site = modern(move |heard, answer| {
+        Box::pin(async move {
+            if heard.body["params"]["name"] == "runs" {
+                return answer.json(200, &heard.result(text("hello"))).await;
+            }
+            let mut error = heard.error(-32000, "for somebody");
+            error["id"] = json!("server-error");
+            let event = format!("data: {error}\n\n");
+            let length = event.len();
+            // The whole answer at once, so that the client has it when it reads the event.
+            let bytes = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {length}\r\n\r\n{event}"
+            );
+            answer.raw(bytes.as_bytes()).await;
+        })
+    })
+    .await;
+    let server = plain().connect(site.url()).await.unwrap();
+    let error = server.call("fails", ()).await.unwrap_err();
+    assert_eq!(error.rejection().map(|it| it.code), Some(-32000));
+    assert_eq!(server.call("runs", ()).await.unwrap().text(), "hello");
+    let heard = site.heard();
+    let [failed, ran] = &heard[heard.len() - 2..] else {
+        panic!("two calls: {heard:?}");
+    };
+    assert_ne!(failed.connection, ran.connection);
+}
