@@ -116,6 +116,35 @@ impl Fault {
     }
 }
 
+/// Why the server did not accept a message that has no response.
+#[derive(Debug)]
+pub(crate) enum TellError {
+    /// No connection could be made.
+    Unreachable(Fault),
+    /// The connection was lost before the server accepted the message. It may have the message.
+    Lost(Fault),
+    /// The server refused the message, or the message cannot be sent. Sending it again would not help.
+    Refused(Fault),
+}
+
+impl TellError {
+    pub(crate) fn into_fault(self) -> Fault {
+        match self {
+            Self::Unreachable(fault) | Self::Lost(fault) | Self::Refused(fault) => fault,
+        }
+    }
+}
+
+impl From<HttpError> for TellError {
+    fn from(error: HttpError) -> Self {
+        match error {
+            HttpError::Unreachable { .. } => Self::Unreachable(error.into()),
+            HttpError::Unanswered { .. } | HttpError::Broken { .. } => Self::Lost(error.into()),
+            error => Self::Refused(error.into()),
+        }
+    }
+}
+
 impl From<HttpError> for Fault {
     fn from(error: HttpError) -> Self {
         match error {
@@ -135,4 +164,66 @@ pub(super) fn shown(text: &str) -> String {
         .collect::<String>()
         .trim()
         .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use turnbuckle_transport::http::client::Address;
+
+    use super::*;
+
+    /// Whether a message is sent again after this error: never, or if it is an answer, or always.
+    fn class_of(error: HttpError) -> &'static str {
+        match TellError::from(error) {
+            TellError::Unreachable(_) => "always",
+            TellError::Lost(_) => "an answer",
+            TellError::Refused(_) => "never",
+        }
+    }
+
+    #[test]
+    fn only_what_may_pass_is_sent_again() {
+        let address: Address = Address::parse("http://127.0.0.1:1/mcp").expect("an address");
+        let source = || BoxError::from("closed");
+        for (error, expected) in [
+            (
+                HttpError::Unreachable {
+                    address: address.clone(),
+                    source: source(),
+                },
+                "always",
+            ),
+            (
+                HttpError::Unanswered {
+                    address: address.clone(),
+                    source: source(),
+                },
+                "an answer",
+            ),
+            (
+                HttpError::Broken {
+                    address: address.clone(),
+                    source: source(),
+                },
+                "an answer",
+            ),
+            (
+                HttpError::Unreadable {
+                    address: address.clone(),
+                    source: source(),
+                },
+                "never",
+            ),
+            (
+                HttpError::NoTls {
+                    address: address.clone(),
+                },
+                "never",
+            ),
+            (HttpError::RedirectedTooOften { address, limit: 3 }, "never"),
+        ] {
+            let text = error.to_string();
+            assert_eq!(class_of(error), expected, "{text}");
+        }
+    }
 }

@@ -18,7 +18,7 @@ mod session;
 mod transport;
 
 pub(crate) use exchange::{Answered, AttemptError, Post, is_message};
-pub(crate) use fault::Fault;
+pub(crate) use fault::{Fault, TellError};
 pub(crate) use head::of_session;
 pub(crate) use position::{Position, jitter};
 pub(crate) use refusal::{HttpRefusal, is_gone, is_passing};

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use turnbuckle_base::lock::Mutex;
 use turnbuckle_transport::http::client::HeaderValue;
 
-use super::{Fault, Http, position::jitter};
+use super::{Http, TellError, position::jitter};
 
 /// The message that ends a handshake.
 const INITIALIZED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -136,11 +136,15 @@ impl Http {
                 Some(Ok(())) => break,
                 // A server that did not receive it sends no messages of its own for the whole session.
                 // Sending it twice does no harm.
-                Some(Err(Fault::Lost(_) | Fault::Unsent(_))) if attempt < INITIALIZED_ATTEMPTS => {
+                Some(Err(TellError::Lost(_) | TellError::Unreachable(_)))
+                    if attempt < INITIALIZED_ATTEMPTS =>
+                {
                     tokio::time::sleep(INITIALIZED_PAUSE).await;
                 }
-                Some(Err(fault)) => {
-                    let error = fault.into_error(server.clone(), "notifications/initialized");
+                Some(Err(error)) => {
+                    let error = error
+                        .into_fault()
+                        .into_error(server.clone(), "notifications/initialized");
                     tracing::warn!(%error, "could not complete the handshake");
                     break;
                 }

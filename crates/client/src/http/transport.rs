@@ -12,7 +12,7 @@ use turnbuckle_protocol::{Id, envelope::Message};
 use turnbuckle_transport::http::client::{Address, Agent, Events, HttpError, Reply};
 
 use super::{
-    Fault,
+    TellError,
     extension_names::ExtensionNames,
     head,
     position::jitter,
@@ -208,7 +208,7 @@ impl Http {
 
     /// Sends a message that has no response, and waits until the server has accepted it. If the server
     /// asks to retry later, the message is sent again then.
-    pub(crate) async fn tell(&self, session: &Session, message: Bytes) -> Result<(), Fault> {
+    pub(crate) async fn tell(&self, session: &Session, message: Bytes) -> Result<(), TellError> {
         let mut retries = 0;
         loop {
             let headers = head::of_session(&self.ends, session);
@@ -227,7 +227,7 @@ impl Http {
                     retries += 1;
                     tokio::time::sleep(wait + jitter(wait / 4)).await;
                 }
-                _ => return Err(fault),
+                _ => return Err(TellError::Refused(fault)),
             }
         }
     }

@@ -13,6 +13,8 @@ mod calls;
 mod completing;
 mod deadlines;
 #[cfg(feature = "http")]
+mod http_answers;
+#[cfg(feature = "http")]
 mod http_authorize;
 #[cfg(feature = "http")]
 mod http_caching;

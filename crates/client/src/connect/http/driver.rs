@@ -18,7 +18,7 @@ use turnbuckle_transport::{
 
 use crate::{
     ends::Ends,
-    http::{Fault, Http, Session, is_message, jitter, of_session},
+    http::{Fault, Http, Session, TellError, is_message, jitter, of_session},
     link::{Inbound, Link, Opened},
     profile::Profile,
 };
@@ -176,9 +176,9 @@ async fn tell_again(
         attempts += 1;
         let is_last = !is_answer && attempts == NOTIFICATION_ATTEMPTS;
         let fault = match http.tell(session, message.clone()).await {
-            Err(fault @ Fault::Unsent(_)) if !is_last => fault,
-            Err(fault @ Fault::Lost(_)) if is_answer => fault,
-            told => return told,
+            Err(TellError::Unreachable(fault)) if !is_last => fault,
+            Err(TellError::Lost(fault)) if is_answer => fault,
+            told => return told.map_err(TellError::into_fault),
         };
         tokio::time::sleep(pause + jitter(pause / 4)).await;
         // If the session has been replaced, the server does not wait for this message any more.
