@@ -1,6 +1,6 @@
 //! Answers to requests of the server that cannot be delivered.
 
-use std::time::Duration;
+use std::{future::IntoFuture, time::Duration};
 
 use serde_json::{Value, json};
 use turnbuckle_client::protocol::Revision;
@@ -48,4 +48,50 @@ async fn an_answer_is_not_sent_again_if_that_cannot_help() {
         assert_eq!(server.call("t", ()).await.unwrap().text(), "done");
         assert_eq!(site.count("POST"), 1, "{bytes}");
     }
+}
+
+/// How many questions the server asks: fewer than are answered at the same time, and more than twice
+/// as many as are sent at the same time.
+const QUESTIONS: usize = 40;
+
+/// A server that asks many questions on the stream of a call, and accepts no answer.
+async fn asking_in_vain() -> Site {
+    legacy(Revision::V2025_11_25, |heard, answer| {
+        Box::pin(async move {
+            match heard.line().as_str() {
+                "POST tools/call" => {
+                    answer.events().await;
+                    for id in 0..QUESTIONS {
+                        answer.event(&ask(id)).await;
+                    }
+                    answer.hung_up().await;
+                }
+                "POST notifications/cancelled" => answer.status(202).await,
+                "POST" => answer.hang_up(),
+                "DELETE" => answer.status(200).await,
+                _ => answer.status(405).await,
+            }
+        })
+    })
+    .await
+}
+
+#[tokio::test]
+async fn answers_that_cannot_be_delivered_hold_up_neither_notifications_nor_the_end() {
+    let site = asking_in_vain().await;
+    let server = plain().roots(Vec::new()).connect(site.url()).await.unwrap();
+    let call = server.call("t", ()).into_future();
+    tokio::select! {
+        output = call => panic!("the call is not answered: {output:?}"),
+        () = site.wait_for("POST", 20) => {}
+    }
+    // The call was dropped, which cancels it. An answer is sent again for half a minute.
+    let cancelled = site.wait_for("POST notifications/cancelled", 1);
+    tokio::time::timeout(Duration::from_secs(15), cancelled)
+        .await
+        .expect("notifications are sent while answers cannot be delivered");
+    tokio::time::timeout(Duration::from_secs(15), server.close())
+        .await
+        .expect("the connection closes while answers cannot be delivered");
+    assert_eq!(site.count("DELETE"), 1);
 }
