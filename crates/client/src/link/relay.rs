@@ -302,7 +302,7 @@ impl TokenPlace {
 }
 
 /// The subject of a modern request, for a header. The search ends at that member, which is usually the
-/// first.
+/// first: the caller has made sure that there is no second one ([`RelayRequest`](crate::RelayRequest)).
 #[cfg(feature = "http")]
 fn name_in(method: &str, params: &RawText) -> Option<Box<str>> {
     let member = turnbuckle_protocol::http::name_of(method)?;

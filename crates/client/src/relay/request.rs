@@ -31,6 +31,11 @@ impl RelayRequest {
     ///
     /// For a modern server, `_meta` must contain the version, the client and its capabilities: nothing
     /// is added.
+    ///
+    /// The params must not have two members of the same name, because the headers of a request repeat
+    /// the first one, and the server may use the other. They are not checked again here:
+    /// [`parse`](turnbuckle_protocol::envelope::parse) refuses such messages, so params from a message
+    /// that it has parsed can be passed on. Check params from elsewhere first.
     pub fn new(method: impl Into<Arc<str>>, params: Option<RawText>) -> Self {
         let method = method.into();
         let is_open_end = &*method == "subscriptions/listen";
