@@ -22,7 +22,7 @@ use crate::{
     exchange, gateways,
     lock::{Lock, LockMode},
     observe::{RecordEnd, RequestRecord},
-    operation::{Judged, SeenEntries, is_task_request_of_replica},
+    operation::{self, Judged, SeenEntries, is_task_request_of_replica},
     routes::Kind,
     spelling,
     translate::FrontRequest,
@@ -110,6 +110,10 @@ impl Core {
         }
         if let Err(reject) = spelling::check(request.members()) {
             return Box::pin(std::future::ready(reject.into()));
+        }
+        // Also without a policy: the lock has to know the entry, and the only server gets the params unchanged.
+        if let Err(unnamed) = operation::named_entry(request.method(), request.members()) {
+            return Box::pin(std::future::ready(Reject::from(unnamed).into()));
         }
         let params = request.params().unwrap_or(Raw::EMPTY_OBJECT);
         let judged = request.note::<Judged>();

@@ -56,7 +56,8 @@ impl Core {
         Some((entry.server.clone(), entry.own.to_string()))
     }
 
-    /// The route of a request: its server, and the entry's name there.
+    /// The route of a request: its server, and the entry's name there. The caller has refused requests
+    /// whose entry servers could read differently, see [`named_entry`](crate::operation::named_entry).
     pub(super) fn route(&self, method: &str, params: Raw<'_>) -> Result<Route, Reject> {
         let text = |path: &[&str]| params.at(path).and_then(text_of);
         if let Some(member) = self.only() {

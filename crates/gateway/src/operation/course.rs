@@ -67,12 +67,10 @@ impl Course {
         request: &RelayedRequest<'_>,
     ) -> Result<Option<Confirm>, (&'static str, Reject)> {
         let caller = &self.about.caller;
+        let subject = self.about.subject.as_ref();
+        let subject = subject.map_err(|unnamed| ("error", Reject::from(*unnamed)))?;
         // Lists are not limited: they are cheap, and a client reads them before its first call.
-        let Some((kind, name)) = &self.about.subject else {
-            if self.about.method == "completion/complete" && !policy.is_empty() {
-                let said = "`params.ref` must be a `ref/prompt` with a `name`, or a `ref/resource` with a `uri`";
-                return Err(("error", Reject::invalid_params(said)));
-            }
+        let Some((kind, name)) = subject else {
             return Ok(None);
         };
         let mut confirm = None;

@@ -34,5 +34,5 @@ pub use metrics::Metrics;
 pub use operated::Operation;
 pub use policy::{Policy, PolicyRule, Rate};
 pub use request::EntryKind;
-pub(crate) use request::is_task_request_of_replica;
+pub(crate) use request::{is_task_request_of_replica, named_entry};
 pub(crate) use subject::{Directory, EntryFacts, Judged, SeenEntries};

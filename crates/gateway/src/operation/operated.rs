@@ -163,9 +163,9 @@ impl Operated {
     fn settling(&self, course: &Course) -> Option<BoxFuture<'static, Result<(), Reject>>> {
         let policy = Arc::clone(&self.operation.policy.read());
         let directory = self.operation.directory(&policy)?;
-        let (kind, name) = course.about.subject.as_ref()?;
+        let (kind, name) = course.about.entry()?;
         let caller = &course.about.caller;
-        if directory.facts(caller, *kind, name).is_some() {
+        if directory.facts(caller, kind, name).is_some() {
             return None;
         }
         directory.settling(caller)

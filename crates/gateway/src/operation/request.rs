@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use turnbuckle_protocol::{envelope::Members, method::ListKind};
-use turnbuckle_server::{Caller, RelayedRequest};
+use turnbuckle_server::{Caller, Reject, RelayedRequest};
 
 /// The kind of an entry, to which patterns and rules apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -42,22 +42,29 @@ impl EntryKind {
 #[derive(Clone, Debug)]
 pub(super) struct About {
     pub(super) method: &'static str,
-    pub(super) subject: Option<(EntryKind, String)>,
+    pub(super) subject: Result<Option<(EntryKind, String)>, Unnamed>,
     pub(super) caller: Caller,
 }
 
 impl About {
     pub(super) fn new(request: &RelayedRequest<'_>) -> Self {
+        let subject = named_entry(request.method(), request.members());
         Self {
             method: known(request.method()),
-            subject: subject(request.method(), request.members()),
+            subject: subject.map(|entry| entry.map(|(kind, name)| (kind, name.into_owned()))),
             caller: request.caller().clone(),
         }
     }
 
+    /// The kind and the name, or the URI.
+    pub(super) fn entry(&self) -> Option<(EntryKind, &str)> {
+        let (kind, name) = self.subject.as_ref().ok()?.as_ref()?;
+        Some((*kind, name))
+    }
+
     /// The name or the URI.
     pub(super) fn name(&self) -> Option<&str> {
-        self.subject.as_ref().map(|(_, name)| name.as_str())
+        self.entry().map(|(_, name)| name)
     }
 }
 
@@ -85,22 +92,48 @@ fn known(method: &str) -> &'static str {
     known.unwrap_or("other")
 }
 
-/// The entry that a request names.
-pub(super) fn subject(method: &str, params: &Members<'_>) -> Option<(EntryKind, String)> {
-    let text = |name| params.text(name).map(Cow::into_owned);
-    Some(match method {
-        "tools/call" => (EntryKind::Tool, text("name")?),
-        "prompts/get" => (EntryKind::Prompt, text("name")?),
+/// The error for a request that does not say in one way which entry it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unnamed(&'static str);
+
+impl From<Unnamed> for Reject {
+    fn from(Unnamed(said): Unnamed) -> Self {
+        Self::invalid_params(said)
+    }
+}
+
+/// The entry that a request names; `None` for a method that names no entry.
+///
+/// # Errors
+///
+/// The name is missing or is not a string of Unicode characters, or servers could disagree about
+/// which entry a reference names. No server may get such a request: policies and the lock cannot
+/// judge it, but a lenient server might find an entry for it.
+pub(crate) fn named_entry<'a>(
+    method: &str,
+    params: &Members<'a>,
+) -> Result<Option<(EntryKind, Cow<'a, str>)>, Unnamed> {
+    let name = || {
+        let name = params.text("name");
+        name.ok_or(Unnamed("`params.name` must be a string"))
+    };
+    Ok(Some(match method {
+        "tools/call" => (EntryKind::Tool, name()?),
+        "prompts/get" => (EntryKind::Prompt, name()?),
         "resources/read" | "resources/subscribe" | "resources/unsubscribe" => {
-            (EntryKind::Resource, text("uri")?)
+            let uri = params.text("uri");
+            let uri = uri.ok_or(Unnamed("`params.uri` must be a string"))?;
+            (EntryKind::Resource, uri)
         }
-        "completion/complete" => completed(params)?,
-        _ => return None,
-    })
+        "completion/complete" => completed(params).ok_or(Unnamed(
+            "`params.ref` must be a `ref/prompt` with a `name`, or a `ref/resource` with a `uri`",
+        ))?,
+        _ => return Ok(None),
+    }))
 }
 
 /// The entry of a completion. `None` if servers could disagree about which entry the reference names.
-fn completed(params: &Members<'_>) -> Option<(EntryKind, String)> {
+fn completed<'a>(params: &Members<'a>) -> Option<(EntryKind, Cow<'a, str>)> {
     // `Members` refuses duplicates.
     let reference = Members::of(params.get("ref")?)?;
     let (kind, member, other) = match &*reference.text("type")? {
@@ -111,7 +144,7 @@ fn completed(params: &Members<'_>) -> Option<(EntryKind, String)> {
     if reference.get(other).is_some() {
         return None;
     }
-    Some((kind, reference.text(member)?.into_owned()))
+    Some((kind, reference.text(member)?))
 }
 
 /// Whether another replica of the gateway requests a task for one of its own clients. That replica
@@ -132,11 +165,17 @@ mod tests {
 
     use super::*;
 
-    fn completed(reference: &str) -> Option<(EntryKind, String)> {
-        let params = format!(r#"{{"ref":{reference}}}"#);
-        let raw: &serde_json::value::RawValue = serde_json::from_str(&params).expect("JSON");
+    /// The entry that a request names; `None` if the request is refused.
+    fn entry(method: &str, params: &str) -> Option<(EntryKind, String)> {
+        let raw: &serde_json::value::RawValue = serde_json::from_str(params).expect("JSON");
         let members = Members::of(Raw::from(raw)).expect("an object");
-        subject("completion/complete", &members)
+        let entry = named_entry(method, &members).ok()?;
+        let (kind, name) = entry.expect("the method names an entry");
+        Some((kind, name.into_owned()))
+    }
+
+    fn completed(reference: &str) -> Option<(EntryKind, String)> {
+        entry("completion/complete", &format!(r#"{{"ref":{reference}}}"#))
     }
 
     #[test]
@@ -158,9 +197,30 @@ mod tests {
             r#"{"type":"ref/resource","name":"a"}"#,
             r#"{"type":"ref/other","name":"a"}"#,
             r#"{"name":"a"}"#,
+            r#"{"type":"ref/prompt","name":["a"]}"#,
+            r#"{"type":"ref/resource","uri":"b://c\ud800"}"#,
             r#""a""#,
         ] {
             assert_eq!(completed(reference), None, "{reference}");
+        }
+    }
+
+    /// Otherwise no rule would judge the request, and a lenient server could find an entry for it.
+    #[test]
+    fn a_name_that_is_not_text_names_nothing() {
+        for (method, member) in [
+            ("tools/call", "name"),
+            ("prompts/get", "name"),
+            ("resources/read", "uri"),
+            ("resources/subscribe", "uri"),
+            ("resources/unsubscribe", "uri"),
+        ] {
+            let named = |value: &str| entry(method, &format!(r#"{{"{member}":{value}}}"#));
+            assert!(named(r#""a\ud83d\ude00""#).is_some(), "{method}");
+            for value in [r#"["a"]"#, r#"{"a":1}"#, "1", "null", r#""a\ud800""#] {
+                assert_eq!(named(value), None, "{method} {value}");
+            }
+            assert_eq!(entry(method, "{}"), None, "{method}");
         }
     }
 }

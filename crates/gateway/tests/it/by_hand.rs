@@ -83,7 +83,25 @@ pub(crate) async fn request_with(
     answer: &Value,
 ) -> Result<Value, Value> {
     let raw = serde_json::value::to_raw_value(params).unwrap();
-    let request = RelayRequest::new(method, Some(Raw::from(&raw).into()));
+    exchange(connection, method, &raw, answer).await
+}
+
+/// The result of a request with params that no [`Value`] can hold, or the error.
+pub(crate) async fn request_text(
+    connection: &Connection,
+    method: &str,
+    params: &RawValue,
+) -> Result<Value, Value> {
+    exchange(connection, method, params, &Value::Null).await
+}
+
+async fn exchange(
+    connection: &Connection,
+    method: &str,
+    params: &RawValue,
+    answer: &Value,
+) -> Result<Value, Value> {
+    let request = RelayRequest::new(method, Some(Raw::from(params).into()));
     let mut call = connection.relay(request).expect("sent");
     loop {
         match call.next().await {

@@ -30,4 +30,5 @@ mod task_child;
 mod task_lists;
 mod tasks;
 mod tools;
+mod unnamed;
 mod upstream;
