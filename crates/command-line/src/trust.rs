@@ -172,7 +172,7 @@ fn trusted() -> BTreeMap<String, String> {
     read().unwrap_or_default()
 }
 
-/// The path of the list of trusted files.
-fn list() -> Option<PathBuf> {
+/// The path of the list of trusted files. It changes when the user trusts a file.
+pub fn list() -> Option<PathBuf> {
     Some(state_folder()?.join("trusted.json"))
 }

@@ -43,6 +43,7 @@ mod trust;
 mod up;
 mod up_exchange;
 mod up_faults;
+mod up_found;
 mod up_front;
 mod up_lock;
 mod up_operation;

@@ -12,6 +12,7 @@ mod credentials;
 mod ending;
 mod exchange_access;
 mod file;
+mod found;
 mod front_guard;
 mod keys;
 mod known_lists;
@@ -27,5 +28,6 @@ mod personal;
 mod plan;
 mod reload;
 mod sign_in_access;
+mod used_files;
 
 pub(crate) use command::{Up, run};

@@ -1,7 +1,6 @@
 //! The servers to serve, and how each of them is reached.
 
 use std::{
-    collections::HashSet,
     fmt::Write as _,
     path::{Path, PathBuf},
 };
@@ -15,9 +14,9 @@ use turnbuckle_command_line::{
     control::tell,
     failure::{Failed, Outcome},
     target::{self, EraName, Lookup, Options, Server},
-    trust::{self, Consent},
+    trust::Consent,
 };
-use turnbuckle_host::config::{ConfigFiles, Entry, Launch, PlaceOwner, Settings};
+use turnbuckle_host::config::{ConfigError, ConfigFiles, Entry, Launch, Settings};
 
 use super::{
     credentials::Credentials,
@@ -25,11 +24,9 @@ use super::{
     nesting,
     own_urls::OwnUrls,
     personal::PersonalPlan,
+    used_files::UsedFiles,
 };
 use crate::demo;
-
-/// The file with a gateway's own settings.
-const OWN_FILE: &str = "turnbuckle.toml";
 
 /// The keys of a server that only the gateway uses.
 const OWN_KEYS: [&str; 5] = ["era", "isolation", "processes", "credentials", "tools"];
@@ -38,10 +35,14 @@ const OWN_KEYS: [&str; 5] = ["era", "isolation", "processes", "credentials", "to
 pub(super) struct Plan {
     pub(super) servers: Vec<PlannedServer>,
     pub(super) naming: Naming,
+    /// Whether the only server is the demo server.
+    pub(super) is_demo: bool,
     /// The settings in `turnbuckle.toml` for the gateway itself.
     pub(super) gateway: GatewaySection,
-    /// All files that were read.
+    /// All files whose changes can change the plan.
     pub(super) files: Vec<PathBuf>,
+    /// The files at the usual places that are used.
+    pub(super) used: UsedFiles,
     /// Messages about entries that could not be used.
     pub(super) problems: Vec<String>,
     /// The names of servers whose entries have a mistake.
@@ -90,13 +91,30 @@ impl Plan {
     }
 
     /// Makes the plan for a command line. `consent` says what to do with files of a project that the user has not
-    /// trusted.
+    /// trusted. Without any config file, the plan has the demo server.
     pub(super) fn make(up: &PlanWords<'_>, consent: Consent) -> Outcome<Self> {
+        let mut plan = Self::read(up, consent, &UsedFiles::default())?;
+        if plan.servers.is_empty() && up.what.is_none() && up.command.is_empty() {
+            plan.servers.push(demo_server()?);
+            plan.is_demo = true;
+        }
+        Ok(plan)
+    }
+
+    /// Makes the plan for a gateway that runs with the plan of these files. It cannot ask the user, and does not
+    /// begin to serve the demo server.
+    pub(super) fn make_again(up: &PlanWords<'_>, before: &UsedFiles) -> Outcome<Self> {
+        Self::read(up, Consent::Never, before)
+    }
+
+    fn read(up: &PlanWords<'_>, consent: Consent, before: &UsedFiles) -> Outcome<Self> {
         let mut plan = Self {
             servers: Vec::new(),
             naming: Naming::Auto,
+            is_demo: false,
             gateway: GatewaySection::default(),
             files: Vec::new(),
+            used: UsedFiles::default(),
             problems: Vec::new(),
             broken: Vec::new(),
             notes: Vec::new(),
@@ -104,7 +122,7 @@ impl Plan {
             chain: nesting::chain(up)?,
         };
         match (up.what, up.command) {
-            (None, []) => plan.add_found(consent)?,
+            (None, []) => plan.add_found(consent, before)?,
             (None, command) => {
                 let (server, _) = target::split(&[], command, Lookup::default())?;
                 plan.add_one(server)?;
@@ -122,9 +140,6 @@ impl Plan {
             }
         }
         plan.choose(up)?;
-        if plan.servers.is_empty() && up.what.is_none() && up.command.is_empty() {
-            plan.servers.push(demo_server()?);
-        }
         Ok(plan)
     }
 
@@ -141,7 +156,7 @@ impl Plan {
     }
 
     /// Adds all servers of a file, and of the files that it imports.
-    fn add_file(&mut self, path: &Path) -> Outcome {
+    pub(super) fn add_file(&mut self, path: &Path) -> Outcome {
         let own = GatewayFile::open(path)?;
         self.files.push(path.to_owned());
         match ConfigFiles::only(path) {
@@ -150,8 +165,9 @@ impl Plan {
                     self.add_entry(entry, &own);
                 }
             }
-            // A file may contain only imports.
+            // A file may contain only imports, and one at a usual place only settings.
             Err(_) if !own.import.is_empty() => {}
+            Err(ConfigError::NoServers { .. }) if self.used.own.is_some() => {}
             Err(error) => return Err(Failed::usage(error)),
         }
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -168,50 +184,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Adds the servers of every file at a usual place. Of several with the same name, the nearest is used.
-    fn add_found(&mut self, consent: Consent) -> Outcome {
-        let (config_files, strange) = target::config_files(None)?;
-        let others = strange
-            .iter()
-            .map(|place| target::somebody_elses(&place.path));
-        self.problems.extend(others);
-        let mut has_own = false;
-        for (place, file) in &config_files.files {
-            let file = match file {
-                Ok(file) => file,
-                Err(error) => {
-                    self.problems
-                        .push(format!("{}: {error}", place.path.display()));
-                    continue;
-                }
-            };
-            if place.owner == PlaceOwner::Project
-                && let Err(failed) = trust::check(&place.path, consent)
-            {
-                self.problems.push(failed.said());
-                continue;
-            }
-            let is_own = place.path.file_name().is_some_and(|name| name == OWN_FILE);
-            if is_own && !has_own {
-                has_own = true;
-                self.add_file(&place.path)?;
-                continue;
-            }
-            self.files.push(place.path.clone());
-            let in_scope: HashSet<&str> = config_files
-                .entries()
-                .map(|(_, entry)| entry.name.as_str())
-                .collect();
-            for entry in &file.entries {
-                if in_scope.contains(entry.name.as_str()) {
-                    self.add_entry(entry, &GatewayFile::default());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn add_entry(&mut self, entry: &Entry, own: &GatewayFile) {
+    /// Adds the server of an entry, unless a nearer entry has its name.
+    pub(super) fn add_entry(&mut self, entry: &Entry, own: &GatewayFile) {
         if self.servers.iter().any(|other| other.id == entry.name) {
             return;
         }

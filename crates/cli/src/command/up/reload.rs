@@ -17,10 +17,13 @@ use std::{
 use futures_core::future::BoxFuture;
 use tokio::sync::Notify;
 use turnbuckle::{
-    gateway::{LiveGateway, operation::Operation},
+    gateway::{
+        LiveGateway,
+        operation::{Operation, Policy},
+    },
     host::ServerId,
 };
-use turnbuckle_command_line::{control::tell, trust::Consent};
+use turnbuckle_command_line::{control::tell, failure::Outcome};
 
 use super::{
     command::Up,
@@ -29,6 +32,7 @@ use super::{
     own_urls::OwnUrls,
     pending_sign_ins::PendingSignIns,
     plan::Plan,
+    used_files::UsedFiles,
 };
 
 /// How often the files are checked.
@@ -53,6 +57,10 @@ pub(super) struct Reload<'a> {
     /// The running servers, each with the value that distinguishes it from others of the same name.
     running: HashMap<String, String>,
     files: HashMap<PathBuf, Stamp>,
+    /// The config files of the running servers, if they were found at the usual places.
+    used: UsedFiles,
+    /// Whether the demo server is served, because there was no config file.
+    is_demo: bool,
     lock_file: PathBuf,
     /// Settings for tools that their servers do not have, which were reported.
     missing: HashSet<(ServerId, String)>,
@@ -101,6 +109,8 @@ impl<'a> Reload<'a> {
                 .map(|server| (server.id.clone(), server.identity.clone()))
                 .collect(),
             files: stamps(&watched(plan)),
+            used: plan.used.clone(),
+            is_demo: plan.is_demo,
             lock_file: plan.lock_file(),
             missing: HashSet::new(),
         }
@@ -166,22 +176,7 @@ impl<'a> Reload<'a> {
     }
 
     async fn reload(&mut self) {
-        // A running gateway cannot ask the user, so a file that is no longer trusted is not used.
-        let made = Plan::make(&self.up.words(), Consent::Never).and_then(|plan| {
-            front_guard::check(&plan)?;
-            // Reported before the check, which may reject the plan because such a change has not taken effect.
-            let differing = self.parts.front.differing(&plan);
-            if !differing.is_empty() {
-                let names = differing.join("`, `");
-                tell(&format!(
-                    "warning: changes of `{names}` take effect after a restart"
-                ));
-            }
-            self.parts.front.check(&plan)?;
-            let policy = operation::policy(&plan.gateway.policy)?;
-            Ok((plan, policy))
-        });
-        let (mut plan, policy) = match made {
+        let (mut plan, policy) = match self.plan_again() {
             Ok(made) => made,
             Err(failed) => {
                 return tell(&format!(
@@ -196,21 +191,53 @@ impl<'a> Reload<'a> {
             plan.isolate_callers();
         }
         plan.tell_problems();
+        self.used = plan.used.clone();
+        self.carry_out(plan, policy).await;
+    }
+
+    /// The plan of the files as they are now.
+    fn plan_again(&self) -> Outcome<(Plan, Policy)> {
+        let plan = Plan::make_again(&self.up.words(), &self.used)?;
+        front_guard::check(&plan)?;
+        // Reported before the check, which may reject the plan because such a change has not taken effect.
+        let differing = self.parts.front.differing(&plan);
+        if !differing.is_empty() {
+            let names = differing.join("`, `");
+            tell(&format!(
+                "warning: changes of `{names}` take effect after a restart"
+            ));
+        }
+        self.parts.front.check(&plan)?;
+        let policy = operation::policy(&plan.gateway.policy)?;
+        Ok((plan, policy))
+    }
+
+    /// The servers that will be running, each with the value that distinguishes it from others of the same name.
+    fn names(&self, plan: &Plan) -> HashMap<String, String> {
+        if self.is_demo {
+            return self.running.clone();
+        }
         // A server whose entry has a mistake stays as it was.
         let stay = plan.broken.iter().filter_map(|id| {
             let identity = self.running.get(id)?;
             Some((id.clone(), identity.clone()))
         });
         let planned = plan.servers.iter();
-        let names: HashMap<String, String> = stay
-            .chain(planned.map(|server| (server.id.clone(), server.identity.clone())))
-            .collect();
+        stay.chain(planned.map(|server| (server.id.clone(), server.identity.clone())))
+            .collect()
+    }
+
+    /// Changes the servers and the policy to those of a plan.
+    async fn carry_out(&mut self, plan: Plan, policy: Policy) {
+        // The demo server stays until there is another.
+        self.is_demo &= plan.servers.is_empty();
+        let names = self.names(&plan);
         let gone: Vec<_> = self.running.keys().cloned().collect();
         let (mut added, mut changed, mut removed) = (0, 0, 0);
+        let gateway = &self.gateway;
         let mut removals: Vec<BoxFuture<'_, ()>> = Vec::new();
         for id in gone.into_iter().filter(|id| !names.contains_key(id)) {
             removed += 1;
-            let gateway = &self.gateway;
             removals.push(Box::pin(async move {
                 gateway.remove(id.as_str()).await;
                 tell(&format!("removed {id}  no longer served"));
@@ -222,21 +249,19 @@ impl<'a> Reload<'a> {
             // Before servers are added, so that nothing is offered that the new policy denies. A gateway without a
             // lock file has reported that when it started.
             self.parts.operation.set_policy(policy);
-            let _ = self.gateway.set_lock_mode(mode);
+            let _ = gateway.set_lock_mode(mode);
             for server in plan.servers {
                 match self.running.get(&server.id) {
                     Some(identity) if *identity == server.identity => continue,
                     Some(_) => changed += 1,
                     None => added += 1,
                 }
-                let id = server.id.as_str();
+                let (id, settings) = (server.id, server.settings);
                 match server.personal {
-                    None => self.gateway.add(id, server.spec, server.settings),
+                    None => gateway.add(id.as_str(), server.spec, settings),
                     Some(personal) => {
-                        let access = personal.access(id, &self.parts.pending);
-                        self.gateway
-                            .add_per_caller(id, access, server.settings)
-                            .await;
+                        let access = personal.access(&id, &self.parts.pending);
+                        gateway.add_per_caller(id.as_str(), access, settings).await;
                     }
                 }
             }

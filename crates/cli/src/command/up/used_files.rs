@@ -1,0 +1,33 @@
+//! The config files that a running gateway uses. They must stay usable for a new plan.
+
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
+
+use turnbuckle_command_line::failure::{Failed, Outcome};
+
+/// The files of a plan that was made from the usual places.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UsedFiles {
+    /// The files with servers.
+    pub(super) files: HashSet<PathBuf>,
+    /// The file with the settings of the gateway, which is one of them.
+    pub(super) own: Option<PathBuf>,
+}
+
+impl UsedFiles {
+    /// Reports a file that cannot be used: as an error if the running gateway uses it, otherwise as a problem.
+    pub(super) fn leave_out(
+        &self,
+        path: &Path,
+        problems: &mut Vec<String>,
+        why: String,
+    ) -> Outcome {
+        if self.files.contains(path) {
+            return Err(Failed::usage(why));
+        }
+        problems.push(why);
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! A gateway that serves the config files at the usual places, and the changes of these files.
+
+use crate::{
+    program::{BINARY, LAB, Place, eventually, stderr, stdout},
+    up::{Gateway, noted},
+};
+
+/// A rule that denies the tool `echo` of every server.
+const RULE: &str = "[[gateway.policy]]\ndeny = [\"*echo\"]\n";
+
+/// The table of a demo server.
+fn server(name: &str) -> String {
+    format!("[servers.{name}]\ncommand = \"{BINARY}\"\nargs = [\"serve\", \"--stdio\"]\n")
+}
+
+/// The servers that a gateway has, in the order of their names.
+fn servers(gateway: &Gateway) -> Vec<String> {
+    let (_, body) = gateway.get("/readyz");
+    let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+    let servers = body["servers"].as_object().expect("servers");
+    let mut names: Vec<_> = servers.keys().cloned().collect();
+    names.sort();
+    names
+}
+
+/// Checks that the rule still applies, and that this tool still answers.
+#[track_caller]
+fn is_as_before(place: &Place, gateway: &Gateway, add: &str) {
+    let denied = place.run(&["call", &gateway.url, &add.replace("add", "echo"), "text=hi"]);
+    assert!(!denied.status.success(), "{}", stdout(&denied));
+    let output = place.run(&["call", &gateway.url, add, "a=1", "b=2"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn a_gateway_does_not_start_without_its_broken_settings() {
+    let place = Place::with_lab();
+    place.write("turnbuckle.toml", &format!("{RULE}x = = broken\n"));
+    // Without the settings, it would run until it is ended.
+    let mut command = place.command("timeout");
+    let output = command.args(["20", BINARY, "up", "--trust", "--listen", "127.0.0.1:0"]);
+    let output = output.output().expect("`timeout` runs");
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(
+        said.contains("turnbuckle.toml` is not valid TOML"),
+        "{said}"
+    );
+}
+
+#[test]
+fn settings_alone_are_used_for_the_servers_of_other_files() {
+    let place = Place::with_lab();
+    place.write("turnbuckle.toml", RULE);
+    let gateway = Gateway::start(&place, &["--trust"]);
+    gateway.hears(&["ready", "lab"]);
+    is_as_before(&place, &gateway, "add");
+}
+
+#[test]
+fn a_file_in_use_that_breaks_changes_nothing() {
+    let place = Place::with_lab();
+    let settings = format!("{RULE}{}", server("kept"));
+    place.write("turnbuckle.toml", &settings);
+    let gateway = Gateway::start(&place, &["--trust"]);
+    gateway.hears(&["ready", "kept"]);
+    gateway.hears(&["ready", "lab"]);
+    place.write("turnbuckle.toml", &format!("{settings}x = = broken\n"));
+    // The error has several lines, because it shows the place.
+    gateway.hears(&["turnbuckle.toml` is not valid TOML"]);
+    gateway.hears(&["the servers are unchanged"]);
+    is_as_before(&place, &gateway, "kept__add");
+    std::fs::remove_file(place.path().join("turnbuckle.toml")).expect("it is there");
+    gateway.hears(&["turnbuckle.toml` is missing", "unchanged"]);
+    is_as_before(&place, &gateway, "kept__add");
+    // The content that the user has agreed to.
+    place.write("turnbuckle.toml", &settings);
+    gateway.hears(&["reloaded", "0 added, 0 changed, 0 removed"]);
+    place.write(LAB, "{\"mcpServers\": ");
+    gateway.hears(&["servers.json` is not valid JSON", "unchanged"]);
+    is_as_before(&place, &gateway, "lab__add");
+    assert_eq!(servers(&gateway), ["kept", "lab"]);
+}
+
+#[test]
+fn an_edited_file_of_a_project_is_used_once_the_user_agrees() {
+    let place = Place::new();
+    let settings = format!("{RULE}{}", server("kept"));
+    place.write("turnbuckle.toml", &settings);
+    let gateway = Gateway::start(&place, &["--trust"]);
+    gateway.hears(&["ready", "kept"]);
+    let edited = format!("{settings}{}", server("second"));
+    place.write("turnbuckle.toml", &edited);
+    gateway.hears(&["have not agreed", "up --check --trust", "unchanged"]);
+    is_as_before(&place, &gateway, "add");
+    assert_eq!(servers(&gateway), ["kept"]);
+    let agreed = place.run(&["up", "--check", "--trust"]);
+    assert!(agreed.status.success(), "{}", stderr(&agreed));
+    gateway.hears(&["reloaded", "1 added, 0 changed, 0 removed"]);
+    assert_eq!(servers(&gateway), ["kept", "second"]);
+    is_as_before(&place, &gateway, "kept__add");
+}
+
+#[test]
+fn the_demo_server_stays_until_there_is_another() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path().join("home/.config/turnbuckle")).expect("a folder");
+    place.write(LAB, "{\"mcpServers\": ");
+    let gateway = Gateway::start(&place, &[]);
+    gateway.hears(&["ready", "demo"]);
+    // A file that was broken at the start is watched.
+    place.write(LAB, "{\"mcpServers\": {}}");
+    gateway.hears(&["reloaded", "0 added, 0 changed, 0 removed"]);
+    assert_eq!(servers(&gateway), ["demo"]);
+    place.name_lab(&format!(
+        r#"{{"command":"{BINARY}","args":["serve","--stdio"]}}"#
+    ));
+    gateway.hears(&["reloaded", "1 added, 0 changed, 1 removed"]);
+    assert_eq!(servers(&gateway), ["lab"]);
+    // Servers that are removed are not replaced by it.
+    place.write(LAB, "{\"mcpServers\": {}}");
+    gateway.hears(&["reloaded", "0 added, 0 changed, 1 removed"]);
+    assert!(servers(&gateway).is_empty());
+}
+
+#[test]
+fn a_file_that_the_user_agrees_to_later_is_used() {
+    let place = Place::with_lab();
+    let entry = noted(&place, "started");
+    place.write(
+        ".mcp.json",
+        &format!(r#"{{"mcpServers":{{"tool":{entry}}}}}"#),
+    );
+    let gateway = Gateway::start(&place, &[]);
+    gateway.hears(&["have not agreed"]);
+    gateway.hears(&["ready", "lab"]);
+    // It is watched, but not used.
+    place.write(
+        ".mcp.json",
+        &format!(r#"{{"mcpServers":{{"tool":{entry}}}}} "#),
+    );
+    gateway.hears(&["reloaded", "0 added, 0 changed, 0 removed"]);
+    assert!(!place.path().join("started").exists());
+    let agreed = place.run(&["up", "--check", "--trust"]);
+    assert!(agreed.status.success(), "{}", stderr(&agreed));
+    gateway.hears(&["reloaded", "1 added, 0 changed, 0 removed"]);
+    eventually("the server starts", || {
+        place.path().join("started").exists().then_some(())
+    });
+}
