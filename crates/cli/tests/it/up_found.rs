@@ -148,3 +148,25 @@ fn a_file_that_the_user_agrees_to_later_is_used() {
         place.path().join("started").exists().then_some(())
     });
 }
+
+#[test]
+fn an_entry_with_a_mistake_is_not_replaced_by_a_farther_one() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path().join("home/.config/turnbuckle")).expect("a folder");
+    let far = noted(&place, "far");
+    place.write(
+        "home/.claude.json",
+        &format!(r#"{{"mcpServers":{{"lab":{far}}}}}"#),
+    );
+    place.name_lab(&noted(&place, "near"));
+    let gateway = Gateway::start(&place, &[]);
+    gateway.hears(&["ready", "lab"]);
+    place.name_lab(r#"{"command":""}"#);
+    gateway.hears(&["warning: server `lab`"]);
+    gateway.hears(&["reloaded", "0 added, 0 changed, 0 removed"]);
+    assert_eq!(place.read("near").lines().count(), 1);
+    assert!(!place.path().join("far").exists(), "{}", gateway.said());
+    drop(gateway);
+    let checked = place.run(&["up", "--check"]);
+    assert!(!stdout(&checked).contains("lab"), "{}", stdout(&checked));
+}

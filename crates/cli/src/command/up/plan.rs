@@ -186,7 +186,10 @@ impl Plan {
 
     /// Adds the server of an entry, unless a nearer entry has its name.
     pub(super) fn add_entry(&mut self, entry: &Entry, own: &GatewayFile) {
-        if self.servers.iter().any(|other| other.id == entry.name) {
+        // A nearer entry with a mistake counts: a farther one of the same name is another server.
+        let is_taken = self.servers.iter().any(|other| other.id == entry.name)
+            || self.broken.contains(&entry.name);
+        if is_taken {
             return;
         }
         let server = match target::configured(entry, &entry.name, Some(&entry.file)) {
