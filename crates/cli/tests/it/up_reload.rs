@@ -97,6 +97,32 @@ fn a_change_does_not_wait_for_the_end_of_a_program_that_is_removed() {
 }
 
 #[test]
+fn a_change_of_a_new_file_during_the_reload_that_adds_it_is_noticed() {
+    let place = Place::new();
+    place.write("tool", "send");
+    // It ends when the new file has changed, or when it is killed.
+    let ending = "while [ ! -e changed ]; do sleep 0.1; done\n";
+    place.write("server.sh", &format!("trap '' TERM\n{SERVER}\n{ending}"));
+    let file = "[servers.stubborn]\ncommand = \"sh\"\nargs = [\"server.sh\"]\nera = \"legacy\"\n";
+    place.write("turnbuckle.toml", file);
+    let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
+    gateway.hears(&["ready", "stubborn"]);
+    let more = |second: &str| {
+        let first = noted(&place, "started");
+        format!(r#"{{"mcpServers":{{"first":{first}{second}}}}}"#)
+    };
+    place.write("more.json", &more(""));
+    place.write("turnbuckle.toml", "import = [\"more.json\"]\n");
+    // The program of the removed server still runs.
+    gateway.hears(&["ready", "first"]);
+    let second = format!(r#","second":{}"#, noted(&place, "second"));
+    place.write("more.json", &more(&second));
+    place.write("changed", "");
+    gateway.hears(&["reloaded", "1 added, 0 changed, 1 removed"]);
+    gateway.hears(&["reloaded", "1 added, 0 changed, 0 removed"]);
+}
+
+#[test]
 fn the_late_end_of_a_replaced_program_changes_nothing_of_the_new_server() {
     let place = Place::new();
     place.write("tool", "send");

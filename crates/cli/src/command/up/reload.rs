@@ -185,6 +185,11 @@ impl<'a> Reload<'a> {
                 ));
             }
         };
+        // Stamps of files that were watched before were taken before the plan was read, so that later changes are
+        // noticed. Those of other files cannot be taken earlier than here.
+        for (file, stamp) in stamps(&watched(&plan)) {
+            self.files.entry(file).or_insert(stamp);
+        }
         plan.without(&self.own);
         // The guard is still the one that the gateway started with, whatever the file says now.
         if self.parts.front.tells_callers_apart() {
@@ -243,7 +248,6 @@ impl<'a> Reload<'a> {
                 tell(&format!("removed {id}  no longer served"));
             }));
         }
-        let watched = watched(&plan);
         let mode = lock_file::mode(&plan, self.up.lock());
         let changes = async {
             // Before servers are added, so that nothing is offered that the new policy denies. A gateway without a
@@ -270,10 +274,6 @@ impl<'a> Reload<'a> {
         // everything else must not wait for that.
         tokio::join!(biased; all(removals), changes);
         self.running = names;
-        // The stamps of other files were taken before the plan was read, so that later changes are noticed.
-        for (file, stamp) in stamps(&watched) {
-            self.files.entry(file).or_insert(stamp);
-        }
         tell(&format!(
             "reloaded: {added} added, {changed} changed, {removed} removed"
         ));
