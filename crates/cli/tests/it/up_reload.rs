@@ -123,6 +123,28 @@ fn a_change_of_a_new_file_during_the_reload_that_adds_it_is_noticed() {
 }
 
 #[test]
+fn a_change_does_not_wait_for_a_program_that_callers_reach_themselves_now() {
+    let place = Place::new();
+    place.write("tool", "send");
+    // Before it is killed, it ends only if the other server has started.
+    let ending = "while [ ! -e started ]; do sleep 0.1; done\ntouch overlapped\n";
+    let stubborn = format!("trap '' TERM\n{SERVER}\n{ending}");
+    place.write("server.sh", &stubborn);
+    let program = "[servers.a]\ncommand = \"sh\"\nargs = [\"server.sh\"]\nera = \"legacy\"\n";
+    place.write("turnbuckle.toml", &format!("{KEYS}{program}"));
+    let gateway = Gateway::start_with(&place, &["turnbuckle.toml"], |command| {
+        command.env("ADA_KEY", "ada-has-a-long-key");
+    });
+    gateway.hears(&["ready", "a"]);
+    let personal =
+        "[servers.a]\nurl = \"http://127.0.0.1:9/mcp\"\ncredentials = { sign-in = \"caller\" }\n";
+    let file = format!("{KEYS}{personal}{}", servers(&place));
+    place.write("turnbuckle.toml", &file);
+    gateway.hears(&["reloaded", "1 added, 1 changed, 0 removed"]);
+    assert_eq!(place.read("overlapped"), "", "{}", gateway.said());
+}
+
+#[test]
 fn the_late_end_of_a_replaced_program_changes_nothing_of_the_new_server() {
     let place = Place::new();
     place.write("tool", "send");

@@ -254,6 +254,7 @@ impl<'a> Reload<'a> {
             // lock file has reported that when it started.
             self.parts.operation.set_policy(policy);
             let _ = gateway.set_lock_mode(mode);
+            let mut replacements: Vec<BoxFuture<'_, ()>> = Vec::new();
             for server in plan.servers {
                 match self.running.get(&server.id) {
                     Some(identity) if *identity == server.identity => continue,
@@ -265,12 +266,15 @@ impl<'a> Reload<'a> {
                     None => gateway.add(id.as_str(), server.spec, settings),
                     Some(personal) => {
                         let access = personal.access(&id, &self.parts.pending);
-                        gateway.add_per_caller(id.as_str(), access, settings).await;
+                        replacements.push(Box::pin(async move {
+                            gateway.add_per_caller(id.as_str(), access, settings).await;
+                        }));
                     }
                 }
             }
+            all(replacements).await;
         };
-        // The first poll of a removal takes the server out of the lists. Its program may need seconds to end, and
+        // The first poll of a removal takes the server out of the lists. A program may need seconds to end, and
         // everything else must not wait for that.
         tokio::join!(biased; all(removals), changes);
         self.running = names;
