@@ -152,11 +152,13 @@ impl Core {
         };
         // The end of a program that is replaced may take seconds, and its states say nothing of the new server.
         self.report_state(id, &ServerState::Removed);
+        // This reads a file, so the lock below is not held yet.
+        let upstream = fleet.prepare(id.clone(), spec);
+        let member = Arc::new(Member::new(id.clone(), plan, Arc::clone(&upstream)));
         {
             // The new server may report a state before this returns. It has to be known by then.
             let mut members = self.members.write();
-            let upstream = fleet.add(id.clone(), spec);
-            let member = Arc::new(Member::new(id.clone(), plan, upstream));
+            fleet.start(&upstream);
             member.plan.common.processes.enter(&member);
             match members.iter_mut().find(|other| other.id == *id) {
                 // The sessions of the old server end, and the calls on them too.

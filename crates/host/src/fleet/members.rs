@@ -49,25 +49,29 @@ impl Fleet {
         }
     }
 
-    /// Adds a server. A server with the same id is stopped and replaced.
+    /// Adds a server and starts it. A server with the same id is stopped and replaced.
     pub fn add(&self, id: ServerId, spec: ServerSpec) -> Arc<Upstream> {
-        let upstream = self.upstream(id.clone(), spec);
-        let task = tokio::spawn(supervise(upstream.clone(), self.shared.clone()));
-        let before = self
-            .members
-            .write()
-            .insert(id, Member::new(&upstream, task));
+        let upstream = self.prepare(id, spec);
+        self.start(&upstream);
+        upstream
+    }
+
+    /// Adds a server that was [prepared](Self::prepare), and starts it. A server with the same id is
+    /// stopped and replaced.
+    pub fn start(&self, upstream: &Arc<Upstream>) {
+        let task = tokio::spawn(supervise(Arc::clone(upstream), self.shared.clone()));
+        let member = Member::new(upstream, task);
+        let before = self.members.write().insert(upstream.id().clone(), member);
         if let Some(before) = before {
             before.retire();
         }
-        upstream
     }
 
     /// Replaces a server that has the same id. The old server ends before the new one starts,
     /// because both may need the same port or file. The id stays in the list throughout, so that
     /// the names of other servers do not change.
     pub(crate) fn replace(&self, id: ServerId, spec: ServerSpec) -> Arc<Upstream> {
-        let upstream = self.upstream(id.clone(), spec);
+        let upstream = self.prepare(id.clone(), spec);
         let mut members = self.members.write();
         let ending = members.get_mut(&id).and_then(|before| {
             before.upstream.stop();
@@ -85,8 +89,9 @@ impl Fleet {
         upstream
     }
 
-    /// Makes a server that is not running yet, with the lists of its last run.
-    fn upstream(&self, id: ServerId, spec: ServerSpec) -> Arc<Upstream> {
+    /// Makes a server that is not running yet, with the lists of its last run. This reads the file with the
+    /// lists; [`start`](Self::start) reads no file.
+    pub fn prepare(&self, id: ServerId, spec: ServerSpec) -> Arc<Upstream> {
         let upstream = Arc::new(Upstream::new(id, spec));
         let folder = self.shared.lists.as_ref();
         let known = folder.and_then(|folder| known::read(&known::path(folder, &upstream.origin)?));
