@@ -509,11 +509,15 @@ fn a_projects_file_is_served_once_the_user_has_agreed() {
         ".mcp.json",
         &format!(r#"{{"mcpServers":{{"tool":{entry}}}}}"#),
     );
-    let gateway = Gateway::start(&place, &[]);
-    gateway.hears(&["you have not agreed to use it"]);
-    gateway.hears(&["ready", "demo"]);
+    // The demo server is no substitute.
+    let output = place.run(&["up", "--listen", "127.0.0.1:0"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(
+        said.contains("you have not agreed to use it") && said.contains("--trust"),
+        "{said}"
+    );
     assert!(!place.path().join("started").exists());
-    drop(gateway);
     let gateway = Gateway::start(&place, &["--trust"]);
     gateway.hears(&["ready", "tool"]);
 }

@@ -105,11 +105,10 @@ fn an_edited_file_of_a_project_is_used_once_the_user_agrees() {
 fn the_demo_server_stays_until_there_is_another() {
     let place = Place::new();
     std::fs::create_dir_all(place.path().join("home/.config/turnbuckle")).expect("a folder");
-    place.write(LAB, "{\"mcpServers\": ");
+    place.write(LAB, "{\"mcpServers\": {}}");
     let gateway = Gateway::start(&place, &[]);
     gateway.hears(&["ready", "demo"]);
-    // A file that was broken at the start is watched.
-    place.write(LAB, "{\"mcpServers\": {}}");
+    place.write(LAB, "{\"mcpServers\": {} }");
     gateway.hears(&["reloaded", "0 added, 0 changed, 0 removed"]);
     assert_eq!(servers(&gateway), ["demo"]);
     place.name_lab(&format!(
@@ -121,6 +120,24 @@ fn the_demo_server_stays_until_there_is_another() {
     place.write(LAB, "{\"mcpServers\": {}}");
     gateway.hears(&["reloaded", "0 added, 0 changed, 1 removed"]);
     assert!(servers(&gateway).is_empty());
+}
+
+#[test]
+fn a_file_that_was_broken_at_the_start_is_used_when_it_is_mended() {
+    let place = Place::with_lab();
+    place.write(".mcp.json", "{\"mcpServers\": ");
+    let gateway = Gateway::start(&place, &["--trust"]);
+    gateway.hears(&["ready", "lab"]);
+    let entry = format!(r#"{{"command":"{BINARY}","args":["serve","--stdio"]}}"#);
+    place.write(
+        ".mcp.json",
+        &format!(r#"{{"mcpServers":{{"tool":{entry}}}}}"#),
+    );
+    gateway.hears(&["have not agreed"]);
+    let agreed = place.run(&["up", "--check", "--trust"]);
+    assert!(agreed.status.success(), "{}", stderr(&agreed));
+    gateway.hears(&["reloaded", "1 added, 0 changed, 0 removed"]);
+    assert_eq!(servers(&gateway), ["lab", "tool"]);
 }
 
 #[test]

@@ -71,6 +71,46 @@ fn a_change_fails_the_check_until_it_is_approved() {
     assert!(lock(&["--check"]).status.success());
 }
 
+/// Otherwise a gateway would pin them at their next use, whatever they offer then.
+#[test]
+fn servers_that_are_not_compared_keep_their_entries() {
+    let place = place("enforce");
+    let one = place.read("turnbuckle.toml");
+    let other = "[servers.other]\ncommand = \"sh\"\nargs = [\"server.sh\"]\n";
+    place.write("turnbuckle.toml", &format!("{one}{other}"));
+    let lock =
+        |words: &[&str]| place.run(&[&["lock"], words, &["--config", "turnbuckle.toml"]].concat());
+    let servers = || -> Vec<String> {
+        let file: Value = serde_json::from_str(&place.read("turnbuckle.lock")).expect("JSON");
+        let servers = file["servers"].as_object().expect("servers");
+        servers.keys().cloned().collect()
+    };
+    let written = lock(&[]);
+    assert!(written.status.success(), "{}", stderr(&written));
+    assert_eq!(servers(), ["other", "small"]);
+    let written = lock(&["--only", "small"]);
+    assert!(written.status.success(), "{}", stderr(&written));
+    assert_eq!(servers(), ["other", "small"]);
+    let broken = other.replace("server.sh", "${TURNBUCKLE_TEST_UNSET}");
+    place.write("turnbuckle.toml", &format!("{one}{broken}"));
+    let failed = lock(&[]);
+    assert_eq!(failed.status.code(), Some(2), "{}", stderr(&failed));
+    assert_eq!(servers(), ["other", "small"]);
+    // A server that is gone from the config is removed.
+    place.write("turnbuckle.toml", &one);
+    let written = lock(&[]);
+    assert!(written.status.success(), "{}", stderr(&written));
+    assert_eq!(servers(), ["small"]);
+}
+
+#[test]
+fn the_demo_server_is_not_pinned() {
+    let place = Place::new();
+    let output = place.run(&["lock"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(!place.path().join("turnbuckle.lock").exists());
+}
+
 #[test]
 fn a_running_gateway_withholds_a_change_and_notices_its_approval() {
     let place = place("enforce");

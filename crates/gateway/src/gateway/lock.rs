@@ -58,7 +58,8 @@ impl LiveGateway {
     }
 
     /// Pins what all servers currently offer, and overwrites the lock file. Servers that this
-    /// gateway does not have are removed from the file. A server that did not answer keeps its
+    /// gateway does not have are removed from the file, unless the lock is
+    /// [`keeping_other_servers`](crate::lock::Lock::keeping_other_servers). A server that did not answer keeps its
     /// entry.
     ///
     /// # Errors

@@ -51,6 +51,8 @@ struct Inner {
     path: PathBuf,
     on_difference: Option<OnDifference>,
     pins_first_use: bool,
+    /// Whether pinning removes the servers that the gateway does not have.
+    removes_others: bool,
     /// The number of the next caller's core.
     next_core: AtomicU64,
     state: Mutex<State>,
@@ -80,6 +82,7 @@ impl Lock {
             path,
             on_difference: None,
             pins_first_use: true,
+            removes_others: true,
             next_core: AtomicU64::new(0),
             state: Mutex::new(State {
                 mode,
@@ -120,6 +123,17 @@ impl Lock {
     pub fn without_pinning(mut self) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
             inner.pins_first_use = false;
+        }
+        self
+    }
+
+    /// Keeps the entries of servers that the gateway does not have, also when
+    /// [`pin`](crate::LiveGateway::pin) overwrites the file: for a gateway with only some of the
+    /// servers. Set it before the lock is used.
+    #[must_use]
+    pub fn keeping_other_servers(mut self) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.removes_others = false;
         }
         self
     }
@@ -293,7 +307,8 @@ impl Lock {
         Ok(is_other)
     }
 
-    /// Pins what all servers currently offer, and removes servers that are not in `known`.
+    /// Pins what all servers currently offer, and removes servers that are not in `known`, unless the
+    /// lock keeps them.
     pub(crate) fn pin_all(&self, known: &[String]) -> Result<(), LockError> {
         let mut state = self.inner.state.lock();
         let offered = state.offered.clone();
@@ -303,10 +318,10 @@ impl Lock {
                 state.file.servers.insert(server.clone(), pins);
             }
         }
-        state
-            .file
-            .servers
-            .retain(|server, _| known.contains(server));
+        if self.inner.removes_others {
+            let servers = &mut state.file.servers;
+            servers.retain(|server, _| known.contains(server));
+        }
         state.file.save(&self.inner.path)?;
         state.compare_all();
         Ok(())

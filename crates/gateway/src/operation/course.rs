@@ -19,6 +19,7 @@ use super::{
     request::About,
     subject::{Judged, Moment, Subject},
 };
+use crate::spelling;
 
 /// One request from beginning to end. It is logged and counted when this is dropped.
 pub(super) struct Course {
@@ -67,6 +68,8 @@ impl Course {
         request: &RelayedRequest<'_>,
     ) -> Result<Option<Confirm>, (&'static str, Reject)> {
         let caller = &self.about.caller;
+        // Otherwise the user could be asked about another tool, or other arguments, than the server reads.
+        spelling::check(request.members()).map_err(|reject| ("error", reject))?;
         let subject = self.about.subject.as_ref();
         let subject = subject.map_err(|unnamed| ("error", Reject::from(*unnamed)))?;
         // Lists are not limited: they are cheap, and a client reads them before its first call.

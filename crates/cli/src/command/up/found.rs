@@ -66,7 +66,7 @@ impl Plan {
             let why = if before.files.contains(path) {
                 not_agreed_again(path)
             } else {
-                failed.said()
+                format!("{}; `--trust` agrees to it as it is now", failed.said())
             };
             before.leave_out(path, &mut self.problems, why)?;
             return Ok(false);

@@ -35,7 +35,8 @@ use crate::{
 /// server. `turnbuckle lock` writes or overwrites it, and shows what changed. `turnbuckle lock
 /// --check` writes nothing, and its exit code is 1 if anything differs. `turnbuckle lock approve`
 /// approves differences: of all servers, of one server, or of one tool or prompt; with
-/// `--instructions`, only those of instructions.
+/// `--instructions`, only those of instructions. Servers that no config file has any more are
+/// removed from the file, unless `--only` is used or the config has problems.
 ///
 /// A gateway with `lock = "enforce"` withholds what differs until it is approved, and notices that
 /// without a restart.
@@ -104,11 +105,30 @@ pub(crate) fn run(lock: &Lock) -> Outcome {
     };
     let plan = Plan::make(&words, consent)?;
     plan.tell_problems();
+    if plan.is_demo {
+        return Err(Failed::usage("no config file has a server")
+            .hint("`turnbuckle lock --config FILE` uses another file"));
+    }
     let path = lock.file.clone().unwrap_or_else(|| plan.lock_file());
     let kept = LockFile::open(path, LockMode::Audit).map_err(Failed::usage)?;
     // The differences are shown as a table.
-    let kept = kept.without_pinning().on_difference(|_| {});
-    block_on(lock.compare(&plan, kept))
+    let mut kept = kept.without_pinning().on_difference(|_| {});
+    // A gateway would pin a server that is not in the file at its first use, whatever it offers then.
+    if !lock.only.is_empty() || !plan.problems.is_empty() {
+        kept = kept.keeping_other_servers();
+    }
+    block_on(lock.compare(&plan, kept))?;
+    match plan.problems.len() {
+        0 => Ok(()),
+        1 => Err(Failed::usage(
+            "1 problem in the config; what it concerns was not compared",
+        )),
+        count => {
+            let said =
+                format!("{count} problems in the config; what they concern was not compared");
+            Err(Failed::usage(said))
+        }
+    }
 }
 
 impl Lock {

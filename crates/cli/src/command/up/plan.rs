@@ -91,10 +91,18 @@ impl Plan {
     }
 
     /// Makes the plan for a command line. `consent` says what to do with files of a project that the user has not
-    /// trusted. Without any config file, the plan has the demo server.
+    /// trusted. If no config file has a server, the plan has the demo server.
     pub(super) fn make(up: &PlanWords<'_>, consent: Consent) -> Outcome<Self> {
         let mut plan = Self::read(up, consent, &UsedFiles::default())?;
         if plan.servers.is_empty() && up.what.is_none() && up.command.is_empty() {
+            if !plan.problems.is_empty() {
+                plan.tell_problems();
+                let said = "no server of the config files can be used";
+                return Err(Failed::usage(said).hint(
+                    "mend the files, or agree to those of a project: `turnbuckle servers` shows what they start, \
+                     `--trust` agrees to them as they are now",
+                ));
+            }
             plan.servers.push(demo_server()?);
             plan.is_demo = true;
         }
