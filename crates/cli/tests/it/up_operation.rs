@@ -186,3 +186,44 @@ fn a_mistake_in_an_expression_is_named_with_its_place() {
         );
     }
 }
+
+/// A misspelt kind must not make a rule that denies nothing.
+#[test]
+fn a_pattern_of_an_unknown_kind_is_refused() {
+    let place = Place::new();
+    for (key, pattern) in [
+        ("deny", "resources:file:///etc/*"),
+        ("allow", "Prompt:review"),
+        ("ask", "tols:secret*"),
+    ] {
+        let rule = format!("[[gateway.policy]]\n{key} = [\"{pattern}\"]\n{}", demo());
+        place.write("turnbuckle.toml", &rule);
+        let output = place.run(&["up", "turnbuckle.toml", "--check"]);
+        assert_eq!(output.status.code(), Some(2), "{pattern}");
+        let said = stderr(&output);
+        let (word, _) = pattern.split_once(':').expect("a kind");
+        for part in [pattern, key, "policy 1", &format!("unknown kind `{word}`")] {
+            assert!(said.contains(part), "{pattern}: {said}");
+        }
+        assert!(said.contains("`tool`, `prompt` and `resource`"), "{said}");
+    }
+    let rule = "[[gateway.policy]]\ndeny = [\"tool:a:b\", \"resource:a:b\", \"prompt:c\", \"d\"]";
+    place.write("turnbuckle.toml", &format!("{rule}\n{}", demo()));
+    let output = place.run(&["up", "turnbuckle.toml", "--check"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn a_rule_for_callers_that_are_not_identified_is_reported() {
+    let place = Place::new();
+    let rule = "[[gateway.policy]]\ncallers = [\"guest-*\"]\ndeny = [\"add\"]\n";
+    place.write("turnbuckle.toml", &format!("{rule}{}", demo()));
+    let output = place.run(&["up", "turnbuckle.toml", "--check"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("policy 1") && said.contains("nobody"), "{said}");
+    let keys = "[[gateway.keys]]\nname = \"guest-1\"\nenv = \"PATH\"\n";
+    place.write("turnbuckle.toml", &format!("{rule}{keys}{}", demo()));
+    let output = place.run(&["up", "turnbuckle.toml", "--check"]);
+    assert!(!stderr(&output).contains("nobody"), "{}", stderr(&output));
+}

@@ -193,11 +193,11 @@ impl Policy {
     /// Decides about a request, or about an entry of a list. Entries whose calls need the user's
     /// consent are listed.
     pub(super) fn judge(&self, subject: &Subject<'_>, moment: Moment) -> Verdict {
-        let fits = |pattern: &&Pattern| pattern.fits(subject.kind, subject.name);
+        let restricts = |pattern: &&Pattern| pattern.may_fit(subject.kind, subject.name);
         let mut is_listed = None;
         let mut ask = None;
         for (number, rule) in self.of(subject.caller) {
-            if let Some(pattern) = rule.deny.iter().find(fits) {
+            if let Some(pattern) = rule.deny.iter().find(restricts) {
                 return Verdict::Deny(format!("rule {number}: deny `{}`", pattern.glob()));
             }
             // An expression that cannot be evaluated denies the request.
@@ -207,9 +207,9 @@ impl Policy {
             let lists = rule
                 .allow
                 .iter()
-                .any(|pattern| pattern.kind == subject.kind);
+                .any(|pattern| pattern.concerns(subject.kind));
             if lists || !rule.allow_if.is_empty() {
-                let is_allowed = rule.allow.iter().any(|pattern| fits(&pattern))
+                let is_allowed = rule.allow.iter().any(|pattern| pattern.fits(subject.kind, subject.name))
                     || rule
                         .allow_if
                         .iter()
@@ -218,7 +218,7 @@ impl Policy {
                 is_listed = Some(is_listed.unwrap_or(false) || is_allowed);
             }
             if moment == Moment::Call && ask.is_none() {
-                let pattern = rule.ask.iter().find(fits);
+                let pattern = rule.ask.iter().find(restricts);
                 ask = pattern
                     .map(|pattern| format!("rule {number}: ask `{}`", pattern.glob()))
                     .or_else(|| {
@@ -297,7 +297,9 @@ impl PolicyRule {
 
     /// Allows only entries that match one of these patterns or an `allow_if` expression. A pattern
     /// is for tools, such as `git__*`, unless it begins with `prompt:` or `resource:`; kinds
-    /// without a pattern are not restricted.
+    /// without a pattern are not restricted. A name that contains `:` needs its kind:
+    /// `tool:a:b`. With another word before the first `:`, which may be a misspelt kind, a pattern
+    /// allows only the tool of this name, and `deny` and `ask` apply it to every kind.
     pub fn allow(mut self, patterns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let patterns = patterns.into_iter();
         self.allow

@@ -2,15 +2,18 @@
 
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
-use super::plan::Plan;
-use crate::show::print;
+use super::{operation::unreachable_rules, plan::Plan};
+use crate::{control::tell, show::print};
 
-/// Reports what would be served. Fails if there is a problem.
+/// Reports what would be served, and rules that never apply. Fails if there is a problem.
 pub(super) fn check(plan: &Plan, listen: Option<&str>, admin: Option<&str>) -> Outcome {
     for server in &plan.servers {
         print(&format!("{}\t{}", server.id, server.shown));
     }
     plan.tell_problems();
+    for warning in unreachable_rules(&plan.gateway) {
+        tell(&format!("warning: {warning}"));
+    }
     for (key, address) in [("listen", listen), ("admin", admin)] {
         if let Some(address) = address
             && !is_address(address)

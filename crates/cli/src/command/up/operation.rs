@@ -10,11 +10,13 @@ use turnbuckle::{
     gateway::{
         LiveGateway,
         observe::Recorder,
-        operation::{AccessLog, ConditionError, Operation, Policy, PolicyRule, Rate},
+        operation::{AccessLog, ConditionError, EntryKind, Operation, Policy, PolicyRule, Rate},
     },
     host::ServerState,
 };
 use turnbuckle_command_line::failure::{Failed, Outcome};
+
+use super::file::GatewaySection;
 
 /// `[[gateway.policy]]`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -34,6 +36,49 @@ pub(super) struct PolicyEntry {
     concurrency: Option<usize>,
 }
 
+impl PolicyEntry {
+    /// Rejects patterns with a word before `:` that is not a kind of entry.
+    fn check_kinds(&self, number: usize) -> Outcome {
+        for (key, patterns) in [
+            ("allow", &self.allow),
+            ("deny", &self.deny),
+            ("ask", &self.ask),
+        ] {
+            for pattern in patterns {
+                if let Some((word, _)) = pattern.split_once(':')
+                    && EntryKind::parse(word).is_none()
+                {
+                    let said = format!(
+                        "`{pattern}` in `{key}` of policy {number}: unknown kind `{word}`; the \
+                         kinds are `tool`, `prompt` and `resource`"
+                    );
+                    let hint = format!("write `tool:{pattern}` for a tool with `:` in its name");
+                    return Err(Failed::usage(said).hint(hint));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Describes the rules that can never apply, because they are for certain callers and the gateway
+/// does not identify callers.
+pub(super) fn unreachable_rules(gateway: &GatewaySection) -> Vec<String> {
+    if gateway.tells_callers_apart() {
+        return Vec::new();
+    }
+    let numbered = (1..).zip(&gateway.policy);
+    numbered
+        .filter(|(_, entry)| entry.callers.is_some())
+        .map(|(number, _)| {
+            format!(
+                "policy {number} has `callers` and applies to nobody: without `[[gateway.keys]]` \
+                 or `[gateway.oauth]` callers are not identified"
+            )
+        })
+        .collect()
+}
+
 /// The policy of a file.
 pub(super) fn policy(entries: &[PolicyEntry]) -> Outcome<Policy> {
     let mut numbered = entries.iter().enumerate();
@@ -42,8 +87,9 @@ pub(super) fn policy(entries: &[PolicyEntry]) -> Outcome<Policy> {
             Some(callers) => PolicyRule::for_callers(callers),
             None => PolicyRule::for_all(),
         };
-        let mut rule = rule.allow(&entry.allow).deny(&entry.deny).ask(&entry.ask);
         let number = number + 1;
+        entry.check_kinds(number)?;
+        let mut rule = rule.allow(&entry.allow).deny(&entry.deny).ask(&entry.ask);
         let wrong = |key: &str, error: &ConditionError| {
             Failed::usage(format!("`{key}` of policy {number}: {error}"))
                 .hint("expressions are CEL: `server == \"crm\" && !annotations.readOnlyHint`")
