@@ -6,7 +6,7 @@ use super::Core;
 use crate::{
     exchange::Route,
     operation::{EntryFacts, EntryKind, Judged},
-    routes::Kind,
+    routes::{Kind, name_beside},
 };
 
 impl Core {
@@ -57,9 +57,16 @@ impl Core {
             }
         };
         if let Some(entry) = found {
+            let unprefixed = entry.unprefixed();
+            let mut prefixed = vec![name_beside(&entry.server, unprefixed).to_string()];
+            if *unprefixed != *entry.own {
+                prefixed.push(name_beside(&entry.server, &entry.own).to_string());
+            }
             return Some(EntryFacts {
                 server: entry.server.to_string(),
                 own: entry.own.to_string(),
+                unprefixed: unprefixed.to_owned(),
+                prefixed,
                 annotations: entry.annotations(),
             });
         }
@@ -68,6 +75,8 @@ impl Core {
         Some(EntryFacts {
             server: only.id.to_string(),
             own: name.to_owned(),
+            unprefixed: name.to_owned(),
+            prefixed: vec![name_beside(&only.id, name).to_string()],
             ..EntryFacts::default()
         })
     }

@@ -362,6 +362,7 @@ mod tests {
                 server: "crm".to_owned(),
                 own: "delete".to_owned(),
                 annotations: json!({ "readOnlyHint": false, "destructiveHint": true }),
+                ..EntryFacts::default()
             },
             arguments_length: arguments.to_string().len(),
             arguments: Some(arguments),

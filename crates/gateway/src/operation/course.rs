@@ -78,14 +78,12 @@ impl Course {
         };
         let mut confirm = None;
         if !policy.is_empty() {
-            let directory = self.operation.directory(policy);
+            let directory = self.operation.directory(policy, *kind);
             let facts = directory.and_then(|directory| directory.facts(caller, *kind, name));
             self.judged = directory.map(|_| Judged::new(*kind, name, facts.clone()));
             let subject = Subject::of(caller, *kind, name, facts);
-            let arguments = match directory {
-                Some(_) => request.members().get("arguments"),
-                None => None,
-            };
+            let is_read = directory.is_some() && policy.reads_arguments();
+            let arguments = request.members().get("arguments").filter(|_| is_read);
             let subject = subject.called_with(request.method(), arguments);
             // Otherwise the rules could judge other arguments than the server gets.
             let subject = subject.map_err(|error| {

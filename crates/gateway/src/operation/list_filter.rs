@@ -18,10 +18,9 @@ pub(super) fn filtered(
     policy: &Policy,
     caller: &Caller,
     directory: Option<&Arc<dyn Directory>>,
-    method: &str,
+    list: ListKind,
     result: &[u8],
 ) -> Option<Vec<u8>> {
-    let list = ListKind::of(method)?;
     let (member, key, kind) = (list.member(), list.key(), EntryKind::of(list));
     let value: &serde_json::value::RawValue = serde_json::from_slice(result).ok()?;
     let result = Raw::from(value);
@@ -50,7 +49,8 @@ mod tests {
 
     fn kept(method: &str, list: &str) -> Option<String> {
         let policy = Policy::new().rule(PolicyRule::for_all().deny(["b"]));
-        let kept = filtered(&policy, &Caller::local(), None, method, list.as_bytes())?;
+        let kind = ListKind::of(method)?;
+        let kept = filtered(&policy, &Caller::local(), None, kind, list.as_bytes())?;
         Some(String::from_utf8(kept).expect("UTF-8"))
     }
 

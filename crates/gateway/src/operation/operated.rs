@@ -129,9 +129,14 @@ impl Operation {
         }
     }
 
-    pub(super) fn directory(&self, policy: &Policy) -> Option<&Arc<dyn Directory>> {
+    /// The directory, if the policy needs facts about entries of this kind.
+    pub(super) fn directory(
+        &self,
+        policy: &Policy,
+        kind: EntryKind,
+    ) -> Option<&Arc<dyn Directory>> {
         let bound = self.bound.get()?;
-        policy.needs_facts().then_some(&bound.directory)
+        policy.needs_facts(kind).then_some(&bound.directory)
     }
 
     /// Whether a server would get a request for this entry although it does not list it.
@@ -162,8 +167,8 @@ impl Operated {
     /// waiting is necessary.
     fn settling(&self, course: &Course) -> Option<BoxFuture<'static, Result<(), Reject>>> {
         let policy = Arc::clone(&self.operation.policy.read());
-        let directory = self.operation.directory(&policy)?;
         let (kind, name) = course.about.entry()?;
+        let directory = self.operation.directory(&policy, kind)?;
         let caller = &course.about.caller;
         if directory.facts(caller, kind, name).is_some() {
             return None;
@@ -173,9 +178,10 @@ impl Operated {
 
     /// The entries that the caller of a list may see, if rules can hide any.
     fn seen_entries(&self, policy: &Arc<Policy>, course: &Course) -> Option<SeenEntries> {
-        ListKind::of(course.about.method).filter(|_| policy.hides_entries())?;
+        let list = ListKind::of(course.about.method).filter(|_| policy.hides_entries())?;
         let (policy, caller) = (Arc::clone(policy), course.about.caller.clone());
-        let directory = self.operation.directory(&policy).cloned();
+        let directory = self.operation.directory(&policy, EntryKind::of(list));
+        let directory = directory.cloned();
         Some(SeenEntries::new(move |kind, name| {
             policy.shows(&caller, directory.as_ref(), kind, name)
         }))
@@ -228,11 +234,12 @@ impl Operated {
             let mut reply = work.await;
             if let RelayReply::Result(result) = &mut reply
                 && policy.hides_entries()
+                && let Some(list) = ListKind::of(course.about.method)
                 && let Some(list) = list_filter::filtered(
                     &policy,
                     &course.about.caller,
-                    course.operation.directory(&policy),
-                    course.about.method,
+                    course.operation.directory(&policy, EntryKind::of(list)),
+                    list,
                     result,
                 )
             {
@@ -300,7 +307,7 @@ impl Relay for Operated {
         let policy = Arc::clone(&self.operation.policy.read());
         let mut wanted = wanted.clone();
         if let Some(uris) = &mut wanted.resource_subscriptions {
-            let directory = self.operation.directory(&policy);
+            let directory = self.operation.directory(&policy, EntryKind::Resource);
             let is_settling =
                 directory.is_some_and(|directory| directory.settling(request.caller()).is_some());
             uris.retain(|uri| {
@@ -329,7 +336,7 @@ impl Relay for Operated {
     fn param_headers(&self, caller: &Caller, tool: &str) -> Option<Arc<ParamHeaders>> {
         let policy = Arc::clone(&self.operation.policy.read());
         if !policy.is_empty() {
-            let directory = self.operation.directory(&policy);
+            let directory = self.operation.directory(&policy, EntryKind::Tool);
             let subject = Subject::entry(caller, EntryKind::Tool, tool, directory);
             if matches!(policy.judge(&subject, Moment::List), Verdict::Deny(_)) {
                 return None;

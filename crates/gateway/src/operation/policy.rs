@@ -32,7 +32,9 @@ pub struct Policy {
 }
 
 /// A rule of a [`Policy`], for all callers or for some of them. Patterns are matched against the
-/// names that clients see; `*` matches any text.
+/// names that clients see, and against `SERVER__NAME` even where clients see names without a
+/// prefix; `*` matches any text. `deny` and `ask` also match the server's own name. So a rule
+/// keeps applying when servers are added or removed, which changes the names that clients see.
 #[derive(Clone, Debug, Default)]
 #[must_use = "it is given to a `Policy`"]
 pub struct PolicyRule {
@@ -157,8 +159,9 @@ impl Policy {
             && own.zip(others).all(|(one, other)| one.lists_like(other))
     }
 
-    /// Whether a caller sees an entry in lists, judged by its kind and name alone. In a gateway,
-    /// expressions that use more, such as the server or the annotations, may decide differently.
+    /// Whether a caller sees an entry in lists, judged by its kind and name alone. A gateway may
+    /// decide differently, because it also knows the entry's server and its other names, and
+    /// because expressions may use more, such as the annotations.
     pub fn permits(&self, caller: Option<&str>, kind: EntryKind, name: &str) -> bool {
         let subject = Subject {
             caller,
@@ -169,8 +172,15 @@ impl Policy {
         !matches!(self.judge(&subject, Moment::List), Verdict::Deny(_))
     }
 
-    /// Whether expressions or questions need more than names.
-    pub(super) fn needs_facts(&self) -> bool {
+    /// Whether decisions about entries of this kind need more than the name that clients see.
+    pub(super) fn needs_facts(&self, kind: EntryKind) -> bool {
+        // A resource has one name, its URI.
+        let has_names = kind != EntryKind::Resource;
+        self.reads_arguments() || (has_names && self.rules.iter().any(|rule| rule.concerns(kind)))
+    }
+
+    /// Whether expressions or questions use the arguments of calls.
+    pub(super) fn reads_arguments(&self) -> bool {
         self.rules.iter().any(|rule| {
             let conditions = [&rule.allow_if, &rule.deny_if, &rule.ask_if];
             let has_conditions = conditions.iter().any(|conditions| !conditions.is_empty());
@@ -193,7 +203,7 @@ impl Policy {
     /// Decides about a request, or about an entry of a list. Entries whose calls need the user's
     /// consent are listed.
     pub(super) fn judge(&self, subject: &Subject<'_>, moment: Moment) -> Verdict {
-        let restricts = |pattern: &&Pattern| pattern.may_fit(subject.kind, subject.name);
+        let restricts = |pattern: &&Pattern| subject.is_restricted_by(pattern);
         let mut is_listed = None;
         let mut ask = None;
         for (number, rule) in self.of(subject.caller) {
@@ -204,12 +214,9 @@ impl Policy {
             if let Some(condition) = holding(&rule.deny_if, subject, moment, true) {
                 return Verdict::Deny(format!("rule {number}: deny-if `{}`", condition.source()));
             }
-            let lists = rule
-                .allow
-                .iter()
-                .any(|pattern| pattern.concerns(subject.kind));
-            if lists || !rule.allow_if.is_empty() {
-                let is_allowed = rule.allow.iter().any(|pattern| pattern.fits(subject.kind, subject.name))
+            let mut allow = rule.allow.iter();
+            if rule.allows_only_some(subject.kind) {
+                let is_allowed = allow.any(|pattern| subject.is_allowed_by(pattern))
                     || rule
                         .allow_if
                         .iter()
@@ -262,6 +269,17 @@ impl Policy {
 }
 
 impl PolicyRule {
+    /// Whether entries of this kind are denied unless the rule allows them.
+    fn allows_only_some(&self, kind: EntryKind) -> bool {
+        !self.allow_if.is_empty() || self.allow.iter().any(|pattern| pattern.concerns(kind))
+    }
+
+    /// Whether the rule has patterns for this kind.
+    fn concerns(&self, kind: EntryKind) -> bool {
+        let mut patterns = self.allow.iter().chain(&self.deny).chain(&self.ask);
+        patterns.any(|pattern| pattern.concerns(kind))
+    }
+
     fn hides_entries(&self) -> bool {
         let has_patterns = !self.allow.is_empty() || !self.deny.is_empty();
         has_patterns || !self.allow_if.is_empty() || !self.deny_if.is_empty()

@@ -7,7 +7,7 @@ use serde_json::Value;
 use turnbuckle_protocol::envelope::Raw;
 use turnbuckle_server::{Caller, Reject};
 
-use super::{EntryKind, judgeable::judgeable};
+use super::{EntryKind, judgeable::judgeable, pattern::Pattern};
 
 /// The facts about a tool, a prompt or a resource.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +15,12 @@ pub(crate) struct EntryFacts {
     pub(crate) server: String,
     /// The server's own name for it.
     pub(crate) own: String,
+    /// The name of a tool or prompt before a prefix is added: its own, or the one that the settings
+    /// give it.
+    pub(crate) unprefixed: String,
+    /// The names that a tool or prompt has where names have a prefix: for the unprefixed name and
+    /// for its own.
+    pub(crate) prefixed: Vec<String>,
     /// The annotations of a tool, as the server wrote them.
     pub(crate) annotations: Value,
 }
@@ -147,6 +153,26 @@ impl<'a> Subject<'a> {
             arguments: None,
             arguments_length: 0,
         }
+    }
+
+    /// Whether a pattern that allows entries fits. Where names have no prefix, the name with its
+    /// prefix fits too, so that a rule means the same when the number of servers changes.
+    pub(super) fn is_allowed_by(&self, pattern: &Pattern) -> bool {
+        let is_bare = self.name == self.facts.unprefixed;
+        let mut prefixed = self.facts.prefixed.iter().filter(|_| is_bare);
+        pattern.fits(self.kind, self.name) || prefixed.any(|name| pattern.fits(self.kind, name))
+    }
+
+    /// Whether a pattern that restricts entries fits any name of the entry: the one that clients
+    /// see, the one with the server's prefix, or the one without it. Otherwise an entry would be
+    /// free when the number of servers changes, because clients then see it under another name.
+    pub(super) fn is_restricted_by(&self, pattern: &Pattern) -> bool {
+        let facts = &self.facts;
+        let bare = [&facts.unprefixed, &facts.own];
+        let bare = bare.into_iter().filter(|name| !name.is_empty());
+        let mut others = facts.prefixed.iter().chain(bare);
+        let fits = |name: &str| pattern.may_fit(self.kind, name);
+        fits(self.name) || others.any(|name| fits(name))
     }
 
     /// The same entry in a request of a method, without arguments.

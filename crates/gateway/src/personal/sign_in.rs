@@ -43,6 +43,8 @@ pub(super) fn facts(server: &PersonalServer) -> EntryFacts {
     EntryFacts {
         server: server.id.to_string(),
         own: NAME.to_owned(),
+        unprefixed: NAME.to_owned(),
+        prefixed: vec![server.tool.to_string()],
         annotations: Value::Null,
     }
 }

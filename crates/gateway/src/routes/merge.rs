@@ -85,6 +85,8 @@ impl Merging<'_> {
 /// The name and settings under which an entry is offered.
 struct OfferedAs {
     name: Arc<str>,
+    /// The name that the settings give a tool, before a prefix is added.
+    renamed: Option<Arc<str>>,
     fixed: Option<Arc<JsonObject>>,
 }
 
@@ -92,6 +94,7 @@ impl OfferedAs {
     fn named(name: impl Into<Arc<str>>) -> Self {
         Self {
             name: name.into(),
+            renamed: None,
             fixed: None,
         }
     }
@@ -182,10 +185,11 @@ impl Routes {
             if !spec.uses_tool(&tool.name) || wanted.is_some_and(|wanted| wanted.is_hidden) {
                 return None;
             }
-            let name = wanted.and_then(|wanted| wanted.name.as_deref());
-            let name = name.unwrap_or(&tool.name);
+            let renamed = wanted.and_then(|wanted| wanted.name.as_deref());
+            let name = renamed.unwrap_or(&tool.name);
             let offered = OfferedAs {
                 name: names.name(Kind::Tools, &member.id, name),
+                renamed: renamed.map(Into::into),
                 fixed: wanted
                     .filter(|wanted| !wanted.fixed.is_empty())
                     .map(|wanted| Arc::clone(&wanted.fixed)),
@@ -239,9 +243,14 @@ impl Routes {
             merged.is_public &= list.scope == Some(CacheScope::Public);
         }
         for entry in &list.entries {
-            let Some(OfferedAs { name, fixed }) = offered(&entry.value) else {
+            let Some(offered) = offered(&entry.value) else {
                 continue;
             };
+            let OfferedAs {
+                name,
+                renamed,
+                fixed,
+            } = offered;
             if merged.entries.contains_key(&name) {
                 self.left_out.insert((kind, member.id.clone(), name));
                 continue;
@@ -286,6 +295,7 @@ impl Routes {
             let entry = Entry {
                 server: member.id.clone(),
                 own: own.into(),
+                renamed,
                 fixed,
                 has_tasks,
                 text,

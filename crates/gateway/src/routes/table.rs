@@ -30,6 +30,8 @@ pub(crate) struct Entry {
     pub(crate) server: ServerId,
     /// The server's own name for it.
     pub(crate) own: Arc<str>,
+    /// The name that the settings give a tool, before a prefix is added.
+    pub(super) renamed: Option<Arc<str>>,
     /// Arguments of a tool that the gateway sets.
     pub(crate) fixed: Option<Arc<JsonObject>>,
     /// Whether a modern server may run it as a task.
@@ -38,6 +40,11 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// The name before a prefix is added.
+    pub(crate) fn unprefixed(&self) -> &str {
+        self.renamed.as_deref().unwrap_or(&self.own)
+    }
+
     /// The annotations as the server wrote them, or null.
     pub(crate) fn annotations(&self) -> Value {
         let said = self.text.raw().member("annotations");
@@ -261,6 +268,7 @@ mod tests {
         let entry = Entry {
             server: "s".into(),
             own: "a".into(),
+            renamed: None,
             fixed: None,
             has_tasks: false,
             text: Raw::from(&*raw).into(),

@@ -19,6 +19,7 @@ mod parking;
 mod personal;
 mod personal_changes;
 mod policy;
+mod policy_names;
 mod process_tasks;
 mod raw_child;
 mod raw_site;
