@@ -21,6 +21,7 @@ mod log_writer;
 mod metrics;
 mod operated;
 mod pattern;
+mod plain_uri;
 mod policy;
 mod request;
 mod subject;

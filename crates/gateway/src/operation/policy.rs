@@ -10,6 +10,7 @@ use super::{
     EntryKind,
     condition::Condition,
     pattern::{self, Pattern},
+    plain_uri::is_plain,
     subject::{Directory, Moment, Subject},
 };
 
@@ -204,6 +205,9 @@ impl Policy {
     /// consent are listed.
     pub(super) fn judge(&self, subject: &Subject<'_>, moment: Moment) -> Verdict {
         let restricts = |pattern: &&Pattern| subject.is_restricted_by(pattern);
+        if self.cannot_judge(subject) {
+            return Verdict::Deny("servers may read this URI as another one".to_owned());
+        }
         let mut is_listed = None;
         let mut ask = None;
         for (number, rule) in self.of(subject.caller) {
@@ -239,6 +243,16 @@ impl Policy {
             (_, Some(rule)) => Verdict::Ask(rule),
             (_, None) => Verdict::Allow,
         }
+    }
+
+    /// Whether rules for the caller have patterns for resources, and the URI could be read as
+    /// another one than they judge.
+    fn cannot_judge(&self, subject: &Subject<'_>) -> bool {
+        let has_patterns = || {
+            let mut rules = self.of(subject.caller);
+            rules.any(|(_, rule)| rule.concerns(EntryKind::Resource))
+        };
+        subject.kind == EntryKind::Resource && !is_plain(subject.name) && has_patterns()
     }
 
     /// The lowest rate of a caller.

@@ -20,6 +20,7 @@ mod personal;
 mod personal_changes;
 mod policy;
 mod policy_names;
+mod policy_resources;
 mod process_tasks;
 mod raw_child;
 mod raw_site;

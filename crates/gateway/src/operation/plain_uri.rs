@@ -1,0 +1,127 @@
+//! Whether all programs read a URI alike, so that patterns can judge its text.
+//!
+//! A pattern compares text. A server that resolves `..` or decodes a URI before it opens a file may
+//! open another one than the text says: `file:///public/../etc/passwd` begins with
+//! `file:///public/`.
+
+use std::borrow::Cow;
+
+/// How often a URI may be percent-encoded. Programs that decode a URI twice by mistake exist.
+const MAX_ENCODED: usize = 3;
+
+/// Whether a URI is plain. A plain URI has no `.` or `..` segments, no backslashes, no encoded
+/// slashes or backslashes in its path, and no control characters.
+pub(super) fn is_plain(uri: &str) -> bool {
+    // URLs are read without tabs and line breaks, which could split a `..`.
+    if uri.bytes().any(|byte| byte.is_ascii_control()) {
+        return false;
+    }
+    let (path, rest) = uri.split_at(uri.find(['?', '#']).unwrap_or(uri.len()));
+    let slashes = separators(path.as_bytes());
+    let is_plain_path = is_plain_text(path, |text| separators(text) == slashes);
+    // Queries contain encoded slashes often, and most servers do not read them as a path.
+    is_plain_path && !path.contains('\\') && is_plain_text(rest, |_| true)
+}
+
+/// Whether a text, in each of its decoded forms, has no dot segments and fulfils a condition.
+fn is_plain_text(text: &str, is_good: impl Fn(&[u8]) -> bool) -> bool {
+    let mut text = Cow::Borrowed(text.as_bytes());
+    for _ in 0..=MAX_ENCODED {
+        if has_dot_segment(&text) || !is_good(&text) {
+            return false;
+        }
+        match decoded(&text) {
+            Some(once) => text = Cow::Owned(once),
+            None => return true,
+        }
+    }
+    false
+}
+
+fn is_slash(byte: u8) -> bool {
+    matches!(byte, b'/' | b'\\')
+}
+
+fn separators(text: &[u8]) -> usize {
+    text.iter().filter(|byte| is_slash(**byte)).count()
+}
+
+fn has_dot_segment(text: &[u8]) -> bool {
+    let mut segments = text.split(|byte| is_slash(*byte) || matches!(byte, b':' | b'?' | b'#'));
+    segments.any(|segment| {
+        // Some servers remove parameters: `..;a` is `..` for them.
+        let name = segment.split(|byte| *byte == b';').next();
+        matches!(name.map(<[u8]>::trim_ascii), Some(b"." | b".."))
+    })
+}
+
+/// Decodes percent-encoded bytes, once. Returns `None` if there are none.
+fn decoded(text: &[u8]) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16);
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, after)) = rest.split_first() {
+        let byte = match (first, after) {
+            (b'%', [high, low, ..]) => digit(high).zip(digit(low)),
+            _ => None,
+        };
+        let byte = byte.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+        decoded.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    (decoded.len() < text.len()).then_some(decoded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_uris_are_plain() {
+        for uri in [
+            "file:///public/a",
+            "file:///public/.hidden/a..b/...",
+            "file:///public/",
+            "note://one",
+            "urn:isbn:1",
+            "file:///a%20b/100%25",
+            "file:///{+path}",
+            "https://host:8080/a?next=%2Fhome%2Fada&v=1.2#top",
+            "a:",
+            "",
+        ] {
+            assert!(is_plain(uri), "{uri}");
+        }
+    }
+
+    #[test]
+    fn uris_that_servers_may_read_differently_are_not_plain() {
+        for uri in [
+            "file:///public/../etc/passwd",
+            "file:///public/./a",
+            "file:///public/..",
+            "file:..",
+            "../a",
+            "file:///public/%2e%2e/etc",
+            "file:///public/%2E./etc",
+            "file:///public/.%2e/etc",
+            "file:///public/%252e%252e/etc",
+            "file:///public/%25252525252e/etc",
+            "file:///public/..;a/etc",
+            "file:///public/..%20/etc",
+            "file:///public\\..\\etc",
+            "file:///public/a\\b",
+            "file:///public/a%5cb",
+            "file:///public/..%5Cetc",
+            "file:///public/..%2fetc",
+            "file:///public/a%2Fb",
+            "file:///public/a%252Fb",
+            "file:///public/.\t./etc",
+            "file:///public/a?/../../etc",
+            "file:///public/a?x=1/%2e%2e/etc",
+            "file:///public/a#/../../etc",
+        ] {
+            assert!(!is_plain(uri), "{uri}");
+        }
+    }
+}
