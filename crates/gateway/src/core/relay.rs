@@ -22,7 +22,7 @@ use crate::{
     exchange, gateways,
     lock::{Lock, LockMode},
     observe::{RecordEnd, RequestRecord},
-    operation::{self, Judged, SeenEntries, is_task_request_of_replica},
+    operation::{self, Judged, SeenEntries, is_misspelt, is_task_request_of_replica},
     routes::Kind,
     spelling,
     translate::FrontRequest,
@@ -104,7 +104,8 @@ impl Core {
         if let Err(reject) = gateways::check(meta, &self.common.gateway) {
             return Box::pin(std::future::ready(reject.into()));
         }
-        if is_foreign(request.method(), request.revision()) && !is_list_of_replica(request) {
+        let is_foreign = is_foreign(request.method(), request.revision());
+        if is_misspelt(request.method()) || (is_foreign && !is_list_of_replica(request)) {
             let reject = Reject::method_not_found(request.method());
             return Box::pin(std::future::ready(reject.into()));
         }

@@ -8,6 +8,7 @@ use turnbuckle_protocol::{
     Revision,
     envelope::Raw,
     error::{code, name_in_message},
+    method::{self, ListKind},
 };
 use turnbuckle_server::{Reject, RelayReply, RelayedRequest};
 
@@ -15,16 +16,22 @@ use super::{
     AccessRecord, EntryKind, Operation, Policy, access_log,
     ask::Confirm,
     caller_use::{Running, TooMuch},
+    method_name::is_misspelt,
     policy::Verdict,
     request::About,
     subject::{Judged, Moment, Subject},
 };
 use crate::spelling;
 
+/// How many characters of the name of an unknown method are logged.
+const MAX_LOGGED: usize = 100;
+
 /// One request from beginning to end. It is logged and counted when this is dropped.
 pub(super) struct Course {
     pub(super) operation: Arc<Operation>,
     pub(super) about: About,
+    /// The name of a method that the protocol does not have, for the log.
+    other_method: Option<String>,
     revision: Revision,
     trace: Option<String>,
     began: Instant,
@@ -45,9 +52,12 @@ impl Course {
         operation.metrics.began();
         let is_logged = operation.log.is_some();
         let trace = is_logged.then(|| trace_of(request)).flatten();
+        let method = request.method();
+        let is_other = is_logged && method::find(method).is_none();
         Self {
             operation: Arc::clone(operation),
             about: About::new(request),
+            other_method: is_other.then(|| method.chars().take(MAX_LOGGED).collect()),
             revision: request.revision(),
             trace,
             began: Instant::now(),
@@ -72,8 +82,8 @@ impl Course {
         spelling::check(request.members()).map_err(|reject| ("error", reject))?;
         let subject = self.about.subject.as_ref();
         let subject = subject.map_err(|unnamed| ("error", Reject::from(*unnamed)))?;
-        // Lists are not limited: they are cheap, and a client reads them before its first call.
         let Some((kind, name)) = subject else {
+            self.admit_method(policy, request.method())?;
             return Ok(None);
         };
         let mut confirm = None;
@@ -112,6 +122,24 @@ impl Course {
         }
         self.enter(policy)?;
         Ok(confirm)
+    }
+
+    /// Decides about a request that names no entry.
+    fn admit_method(&mut self, policy: &Policy, name: &str) -> Result<(), (&'static str, Reject)> {
+        if is_misspelt(name) {
+            return Err(("error", Reject::method_not_found(name)));
+        }
+        let caller = self.about.caller.id();
+        // No rule can allow a method that the protocol does not have.
+        if method::find(name).is_none() && policy.allows_only_some(caller) {
+            tracing::info!(caller, method = name, "denied a request");
+            self.reason = Some("no rule allows it".to_owned());
+            return Err(("denied", Reject::method_not_found(name)));
+        }
+        if is_unlimited(name) {
+            return Ok(());
+        }
+        self.enter(policy)
     }
 
     /// Counts the request against the limits of its caller, only once.
@@ -173,7 +201,11 @@ impl Drop for Course {
         log.write(&AccessRecord {
             time: access_log::now(),
             method: self.about.method,
-            name: self.about.name().map(without_query),
+            name: self
+                .about
+                .name()
+                .map(without_query)
+                .or(self.other_method.as_deref()),
             caller: self.about.caller.id(),
             reason: self.reason.as_deref(),
             revision: self.revision.as_str(),
@@ -188,6 +220,14 @@ impl Drop for Course {
 
 fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// Whether requests of this method are not counted. Lists are cheap, and a client reads them before
+/// its first call. A client asks for the state of its tasks as often as the server tells it to, and
+/// has to be able to cancel them.
+fn is_unlimited(method: &str) -> bool {
+    let is_about_tasks = matches!(method, "tasks/get" | "tasks/list" | "tasks/cancel");
+    is_about_tasks || ListKind::of(method).is_some()
 }
 
 /// Removes the query of a URI, which may contain a secret.

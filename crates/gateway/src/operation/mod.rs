@@ -18,6 +18,7 @@ mod course;
 mod judgeable;
 mod list_filter;
 mod log_writer;
+mod method_name;
 mod metrics;
 mod operated;
 mod pattern;
@@ -31,6 +32,7 @@ pub(crate) use asking::{AskRound, Asking, CallIdentity, ask_session};
 #[cfg(feature = "cel")]
 pub use condition::ConditionError;
 pub(crate) use course::unknown;
+pub(crate) use method_name::is_misspelt;
 pub use metrics::Metrics;
 pub use operated::Operation;
 pub use policy::{Policy, PolicyRule, Rate};

@@ -245,6 +245,12 @@ impl Policy {
         }
     }
 
+    /// Whether rules allow a caller only some entries.
+    pub(super) fn allows_only_some(&self, caller: Option<&str>) -> bool {
+        let mut rules = self.of(caller);
+        rules.any(|(_, rule)| !rule.allow.is_empty() || !rule.allow_if.is_empty())
+    }
+
     /// Whether rules for the caller have patterns for resources, and the URI could be read as
     /// another one than they judge.
     fn cannot_judge(&self, subject: &Subject<'_>) -> bool {

@@ -19,6 +19,7 @@ mod parking;
 mod personal;
 mod personal_changes;
 mod policy;
+mod policy_limits;
 mod policy_names;
 mod policy_resources;
 mod process_tasks;
