@@ -22,7 +22,7 @@ use crate::{
     exchange, gateways,
     lock::{Lock, LockMode},
     observe::{RecordEnd, RequestRecord},
-    operation::{self, Judged, SeenEntries, is_misspelt, is_task_request_of_replica},
+    operation::{self, Admitted, SeenEntries, is_misspelt, is_task_request_of_replica},
     routes::Kind,
     spelling,
     translate::FrontRequest,
@@ -117,7 +117,7 @@ impl Core {
             return Box::pin(std::future::ready(Reject::from(unnamed).into()));
         }
         let params = request.params().unwrap_or(Raw::EMPTY_OBJECT);
-        let judged = request.note::<Judged>();
+        let judged = Admitted::judged(request);
         let seen = request.note::<SeenEntries>();
         if let Some(kind) = Kind::of(request.method())
             && (seen.is_some() || !self.passes_lists())

@@ -240,6 +240,11 @@ impl Asking {
 }
 
 impl AskRound {
+    /// The state of the server, or of the call that waits for answers.
+    pub(super) fn inner(&self) -> Option<&str> {
+        self.inner.as_deref()
+    }
+
     /// The round of a request that was not asked yet. Its state, if any, belongs to the server.
     pub(crate) fn first(request: &RelayedRequest<'_>) -> Self {
         let is_modern = request.revision().is_modern();

@@ -31,7 +31,7 @@ pub(super) enum TooMuch {
 
 /// A running call. It is counted until this is dropped.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(crate) struct Running {
     uses: Arc<CallerUses>,
     caller: Option<String>,
 }
@@ -44,13 +44,41 @@ impl CallerUses {
         caller: Option<&str>,
         now: Instant,
     ) -> Result<Option<Running>, TooMuch> {
-        let (rate, concurrency) = (policy.rate(caller), policy.concurrency(caller));
-        if rate.is_none() && concurrency.is_none() {
+        let limits = (policy.rate(caller), policy.concurrency(caller));
+        if limits == (None, None) {
             return Ok(None);
         }
         let caller = caller.map(str::to_owned);
+        self.count(limits, &caller, now, 1)?;
+        Ok(Some(Running {
+            uses: Arc::clone(self),
+            caller,
+        }))
+    }
+
+    /// Counts a request that continues a running call, unless it exceeds the rate.
+    pub(super) fn enter_again(
+        &self,
+        policy: &Policy,
+        caller: Option<&str>,
+        now: Instant,
+    ) -> Result<(), TooMuch> {
+        match policy.rate(caller) {
+            None => Ok(()),
+            rate => self.count((rate, None), &caller.map(str::to_owned), now, 0),
+        }
+    }
+
+    /// Counts a request within a rate and a concurrency, and this many calls that it begins.
+    fn count(
+        &self,
+        (rate, concurrency): (Option<Rate>, Option<usize>),
+        caller: &Option<String>,
+        now: Instant,
+        begun: usize,
+    ) -> Result<(), TooMuch> {
         let mut uses = self.0.lock();
-        if uses.len() >= MAX_CALLERS && !uses.contains_key(&caller) {
+        if uses.len() >= MAX_CALLERS && !uses.contains_key(caller) {
             uses.retain(|_, other| other.running > 0);
         }
         let used = uses.entry(caller.clone()).or_insert_with(|| CallerUse {
@@ -64,12 +92,8 @@ impl CallerUses {
         if let Some(rate) = rate {
             used.take(rate, now)?;
         }
-        used.running += 1;
-        drop(uses);
-        Ok(Some(Running {
-            uses: Arc::clone(self),
-            caller,
-        }))
+        used.running += begun;
+        Ok(())
     }
 }
 

@@ -19,7 +19,7 @@ use super::{
     method_name::is_misspelt,
     policy::Verdict,
     request::About,
-    subject::{Judged, Moment, Subject},
+    subject::{Admitted, Judged, Moment, Subject},
 };
 use crate::spelling;
 
@@ -35,11 +35,11 @@ pub(super) struct Course {
     revision: Revision,
     trace: Option<String>,
     began: Instant,
-    running: Option<Running>,
+    running: Option<Arc<Running>>,
     /// Whether it was counted against the limits of its caller.
     is_counted: bool,
     /// The entry as rules with expressions have judged it.
-    pub(super) judged: Option<Judged>,
+    judged: Option<Judged>,
     /// The rule that denied the request.
     reason: Option<String>,
     pub(super) outcome: &'static str,
@@ -83,7 +83,7 @@ impl Course {
         let subject = self.about.subject.as_ref();
         let subject = subject.map_err(|unnamed| ("error", Reject::from(*unnamed)))?;
         let Some((kind, name)) = subject else {
-            self.admit_method(policy, request.method())?;
+            self.admit_method(policy, request)?;
             return Ok(None);
         };
         let mut confirm = None;
@@ -120,12 +120,17 @@ impl Course {
                 }
             }
         }
-        self.enter(policy)?;
+        self.enter(policy, request)?;
         Ok(confirm)
     }
 
     /// Decides about a request that names no entry.
-    fn admit_method(&mut self, policy: &Policy, name: &str) -> Result<(), (&'static str, Reject)> {
+    fn admit_method(
+        &mut self,
+        policy: &Policy,
+        request: &RelayedRequest<'_>,
+    ) -> Result<(), (&'static str, Reject)> {
+        let name = request.method();
         if is_misspelt(name) {
             return Err(("error", Reject::method_not_found(name)));
         }
@@ -139,17 +144,35 @@ impl Course {
         if is_unlimited(name) {
             return Ok(());
         }
-        self.enter(policy)
+        self.enter(policy, request)
     }
 
     /// Counts the request against the limits of its caller, only once.
-    pub(super) fn enter(&mut self, policy: &Policy) -> Result<(), (&'static str, Reject)> {
-        if !std::mem::replace(&mut self.is_counted, true) {
-            let caller = self.about.caller.id();
-            let entered = self.operation.uses.enter(policy, caller, self.began);
-            self.running = entered.map_err(|too_much| ("limited", limited(too_much)))?;
+    pub(super) fn enter(
+        &mut self,
+        policy: &Policy,
+        request: &RelayedRequest<'_>,
+    ) -> Result<(), (&'static str, Reject)> {
+        if std::mem::replace(&mut self.is_counted, true) {
+            return Ok(());
         }
+        let (caller, uses) = (self.about.caller.id(), &self.operation.uses);
+        // A call that waits for answers runs already, and the request with the answers ends it.
+        let is_running = policy.concurrency(caller).is_some() && self.operation.continues(request);
+        let entered = if is_running {
+            let entered = uses.enter_again(policy, caller, self.began);
+            entered.map(|()| None)
+        } else {
+            uses.enter(policy, caller, self.began)
+        };
+        let running = entered.map_err(|too_much| ("limited", limited(too_much)))?;
+        self.running = running.map(Arc::new);
         Ok(())
+    }
+
+    /// The decision about the request, for the relay that serves it.
+    pub(super) fn admitted(&mut self) -> Option<Admitted> {
+        Admitted::new(self.judged.take(), self.running.as_ref())
     }
 
     /// Ends the request with an error.

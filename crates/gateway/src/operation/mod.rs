@@ -31,6 +31,7 @@ pub use access_log::{AccessLog, AccessRecord};
 pub(crate) use asking::{AskRound, Asking, CallIdentity, ask_session};
 #[cfg(feature = "cel")]
 pub use condition::ConditionError;
+pub(crate) use caller_use::Running;
 pub(crate) use course::unknown;
 pub(crate) use method_name::is_misspelt;
 pub use metrics::Metrics;
@@ -38,4 +39,4 @@ pub use operated::Operation;
 pub use policy::{Policy, PolicyRule, Rate};
 pub use request::EntryKind;
 pub(crate) use request::{is_task_request_of_replica, named_entry};
-pub(crate) use subject::{Directory, EntryFacts, Judged, SeenEntries};
+pub(crate) use subject::{Admitted, Directory, EntryFacts, Judged, SeenEntries};

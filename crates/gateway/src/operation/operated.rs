@@ -145,6 +145,23 @@ impl Operation {
         bound.is_some_and(|bound| bound.directory.is_unlisted(caller, kind, name))
     }
 
+    /// Whether a request only continues a call that is running and waits for answers.
+    pub(super) fn continues(&self, request: &RelayedRequest<'_>) -> bool {
+        let Some(bound) = self.bound.get().filter(|_| request.revision().is_modern()) else {
+            return false;
+        };
+        let Some(state) = request.members().text("requestState") else {
+            return false;
+        };
+        match bound.asking.open(request) {
+            Some(round) => {
+                let inner = round.inner();
+                inner.is_some_and(|inner| bound.directory.continues(request, inner))
+            }
+            None => bound.directory.continues(request, &state),
+        }
+    }
+
     /// Puts the operation around a [`Relay`]. [`Gateway::operation`](crate::Gateway::operation)
     /// does this by itself, and also lets rules use expressions and ask the user, which this method
     /// does not.
@@ -199,10 +216,10 @@ impl Operated {
             Ok(confirm) => confirm,
             Err((outcome, reject)) => return Some(course.refuse(outcome, reject)),
         };
-        if let Some(judged) = course.judged.take() {
-            request = request.with_note(judged);
-        } else if let Some(seen) = self.seen_entries(&policy, &course) {
+        if let Some(seen) = self.seen_entries(&policy, &course) {
             request = request.with_note(seen);
+        } else if let Some(admitted) = course.admitted() {
+            request = request.with_note(admitted);
         }
         let work = match (confirm, operation.bound.get()) {
             (Some(confirm), Some(bound)) => {
@@ -287,7 +304,7 @@ impl Relay for Operated {
         };
         // Requests are counted even while they wait.
         let policy = Arc::clone(&self.operation.policy.read());
-        if let Err((outcome, reject)) = course.enter(&policy) {
+        if let Err((outcome, reject)) = course.enter(&policy, &request) {
             return Some(course.refuse(outcome, reject));
         }
         let (kept, operated) = (request.to_owned_request(), self.clone());

@@ -1,13 +1,13 @@
 //! The subject of a policy decision.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use futures_core::future::BoxFuture;
 use serde_json::Value;
 use turnbuckle_protocol::envelope::Raw;
-use turnbuckle_server::{Caller, Reject};
+use turnbuckle_server::{Caller, Reject, RelayedRequest};
 
-use super::{EntryKind, judgeable::judgeable, pattern::Pattern};
+use super::{EntryKind, caller_use::Running, judgeable::judgeable, pattern::Pattern};
 
 /// The facts about a tool, a prompt or a resource.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,6 +55,34 @@ impl Judged {
     }
 }
 
+/// The decision about a request that is served, attached to the request.
+pub(crate) struct Admitted {
+    judged: Option<Judged>,
+    running: Weak<Running>,
+}
+
+impl Admitted {
+    /// Returns `None` if nothing was decided.
+    pub(super) fn new(judged: Option<Judged>, running: Option<&Arc<Running>>) -> Option<Self> {
+        let running = running.map(Arc::downgrade);
+        (judged.is_some() || running.is_some()).then(|| Self {
+            judged,
+            running: running.unwrap_or_default(),
+        })
+    }
+
+    /// The entry as rules have judged it.
+    pub(crate) fn judged<'a>(request: &'a RelayedRequest<'_>) -> Option<&'a Judged> {
+        request.note::<Self>()?.judged.as_ref()
+    }
+
+    /// The mark of the running call, which ends with the request unless it is kept.
+    pub(crate) fn running(request: &RelayedRequest<'_>) -> Weak<Running> {
+        let admitted = request.note::<Self>();
+        admitted.map_or_else(Weak::new, |admitted| Weak::clone(&admitted.running))
+    }
+}
+
 /// The entries that a caller sees, attached to a request for a list. Hidden entries are removed
 /// before the list is split into pages, so that pages and cursors reveal nothing about them.
 #[derive(Clone)]
@@ -89,6 +117,11 @@ pub(crate) trait Directory: Send + Sync {
 
     /// Notifies clients that all lists may have changed.
     fn lists_changed(&self) {}
+
+    /// Whether a request with this state only continues a call that is running.
+    fn continues(&self, _request: &RelayedRequest<'_>, _state: &str) -> bool {
+        false
+    }
 
     /// Waits until it is known what this caller is offered. Returns `None` if it is known already.
     /// Until then a call of an entry without facts must not be judged, because the entry may appear

@@ -17,7 +17,7 @@ use tokio::{task::JoinSet, time};
 use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_host::{Pacing, ServerId};
 use turnbuckle_protocol::error::code;
-use turnbuckle_server::{Caller, Reject};
+use turnbuckle_server::{Caller, Reject, RelayedRequest};
 
 use super::{CallerAccess, look_ups::LookUps, sign_in};
 use crate::{
@@ -417,6 +417,11 @@ impl Directory for CallersDirectory {
         if let Some(callers) = self.0.upgrade() {
             callers.shared.lists_changed();
         }
+    }
+
+    fn continues(&self, request: &RelayedRequest<'_>, state: &str) -> bool {
+        let callers = self.0.upgrade();
+        callers.is_some_and(|callers| callers.shared.context.continues(request, state))
     }
 
     fn settling(&self, caller: &Caller) -> Option<BoxFuture<'static, Result<(), Reject>>> {

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     core::{CoreRelay, Follower, Subscribed},
     exchange,
-    operation::{Asking, Judged, is_task_request_of_replica},
+    operation::{Admitted, Asking, Judged, is_task_request_of_replica},
 };
 
 /// The first pause before a subscription tries again to open the caller's servers.
@@ -85,7 +85,7 @@ impl Relay for PersonalRelay {
             // A server may have a tool of this name itself. A policy knows about it only if the
             // caller had the server before this request; otherwise the gateway's tool answers.
             let is_servers_own = callers.has_own_tool(&caller, call.server());
-            let judged = request.note::<Judged>().cloned();
+            let judged = Admitted::judged(&request).cloned();
             return Some(Box::pin(async move {
                 let own = match callers.open(&caller).await {
                     Ok(own) => own,

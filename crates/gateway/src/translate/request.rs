@@ -1,6 +1,6 @@
 //! Converts requests of clients to the server's revision.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use serde_json::{json, value::RawValue};
 use turnbuckle_protocol::{
@@ -10,7 +10,11 @@ use turnbuckle_protocol::{
 use turnbuckle_server::{ClientChannel, Reject, RelayedRequest};
 use turnbuckle_session::round::RequestDigest;
 
-use crate::{observe::RequestRecord, spelling::is_variant_of_any};
+use crate::{
+    observe::RequestRecord,
+    operation::{Admitted, Running},
+    spelling::is_variant_of_any,
+};
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -38,6 +42,8 @@ pub(crate) struct FrontRequest {
     pub(crate) state: Option<String>,
     /// The record of the request, if a recorder is set.
     pub(crate) record: Option<Arc<RequestRecord>>,
+    /// The mark with which the call is counted as running, until the request is answered.
+    pub(crate) running: Weak<Running>,
 }
 
 /// The client of a request.
@@ -91,6 +97,7 @@ impl FrontRequest {
             responses: round("inputResponses").map(RawText::from),
             state: round("requestState").map(|raw| super::text_of(raw).unwrap_or_default()),
             record,
+            running: Admitted::running(request),
         }
     }
 
@@ -117,6 +124,7 @@ impl FrontRequest {
             responses: None,
             state: None,
             record: None,
+            running: Weak::new(),
         })
     }
 
@@ -144,6 +152,7 @@ impl FrontRequest {
             responses: self.responses.clone(),
             state: None,
             record: self.record.clone(),
+            running: Weak::clone(&self.running),
         }
     }
 

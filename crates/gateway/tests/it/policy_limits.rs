@@ -8,7 +8,7 @@ use std::sync::{
 use serde_json::{Value, json};
 use turnbuckle_client::Era;
 use turnbuckle_gateway::{
-    Gateway, LiveGateway,
+    Gateway, LiveGateway, UpstreamSettings,
     operation::{Operation, Policy, PolicyRule, Rate},
 };
 use turnbuckle_protocol::{ServerCapabilities, error::code};
@@ -17,8 +17,9 @@ use turnbuckle_server::{
 };
 
 use crate::{
-    by_hand::{as_caller, as_legacy_caller, call, request},
+    by_hand::{as_caller, as_legacy_caller, call, keys, request, retry, send, text},
     site::{listen, remote},
+    upstream,
 };
 
 /// A server that answers every method, and counts its requests.
@@ -115,5 +116,75 @@ async fn a_caller_with_few_entries_has_no_other_methods() {
     let ada = as_caller(&gateway, "ada").await;
     let answered = request(&ada, "vendor/method", &params).await;
     assert!(answered.is_ok(), "{answered:?}");
+    gateway.close().await;
+}
+
+/// A gateway whose legacy server asks, with this rule.
+async fn asking(rule: PolicyRule) -> LiveGateway {
+    let url = listen(upstream::server().build().expect("a server")).await;
+    let settings = UpstreamSettings::new().era(Era::Legacy);
+    let policy = Policy::new().rule(rule);
+    let gateway = Gateway::new("gateway", "1")
+        .operation(Arc::new(Operation::new().policy(policy)))
+        .server_with("one", remote(&url), settings)
+        .open()
+        .expect("a gateway");
+    gateway.settled().await;
+    gateway
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_answers_counts_as_running() {
+    let gateway = asking(PolicyRule::for_all().concurrency(1)).await;
+    let ada = as_caller(&gateway, "ada").await;
+    let asked = send(&ada, &call("twice", &json!({}))).await.expect("a question");
+    assert_eq!(gateway.parked(), 1);
+    for tool in ["form", "echo"] {
+        let refused = send(&ada, &call(tool, &json!({}))).await;
+        assert_eq!(error_code(&refused), Some(code::TOO_MANY_REQUESTS), "{tool}");
+    }
+    // A state that the gateway did not make continues nothing.
+    let mut forged = call("echo", &json!({}));
+    forged["requestState"] = json!("bm90aGluZw");
+    let refused = send(&ada, &forged).await;
+    assert_eq!(error_code(&refused), Some(code::TOO_MANY_REQUESTS));
+    let eve = as_caller(&gateway, "eve").await;
+    let echoed = send(&eve, &call("echo", &json!({}))).await;
+    assert_eq!(text(&echoed.expect("her own limit")), "{}");
+    // The answers are not another call.
+    let again = retry("twice", &asked, &keys(&asked));
+    let asked = send(&ada, &again).await.expect("a question");
+    let done = send(&ada, &retry("twice", &asked, &keys(&asked))).await;
+    assert_eq!(text(&done.expect("a result")), "accepted and accepted");
+    // The place becomes free when the call has ended, which may be a moment after its result.
+    loop {
+        match send(&ada, &call("echo", &json!({}))).await {
+            Ok(echoed) => break assert_eq!(text(&echoed), "{}"),
+            Err(error) => assert_eq!(error["code"], code::TOO_MANY_REQUESTS, "{error}"),
+        }
+        tokio::task::yield_now().await;
+    }
+    gateway.close().await;
+}
+
+/// The state of the call is inside that of the gateway's own question.
+#[tokio::test]
+async fn an_allowed_call_that_waits_for_answers_is_continued() {
+    let rule = PolicyRule::for_all().ask(["form"]).concurrency(1);
+    let gateway = asking(rule).await;
+    let ada = as_caller(&gateway, "ada").await;
+    let first = call("form", &json!({}));
+    let asked = send(&ada, &first).await.expect("a question");
+    let mut allowed = first.clone();
+    allowed["requestState"] = asked["requestState"].clone();
+    allowed["inputResponses"] = json!({
+        "turnbuckle.confirm": { "action": "accept", "content": { "allow": true } }
+    });
+    let form = send(&ada, &allowed).await.expect("a question of the tool");
+    assert_eq!(gateway.parked(), 1);
+    let refused = send(&ada, &call("echo", &json!({}))).await;
+    assert_eq!(error_code(&refused), Some(code::TOO_MANY_REQUESTS));
+    let done = send(&ada, &retry("form", &form, &keys(&form))).await;
+    assert_eq!(text(&done.expect("a result")), "accepted");
     gateway.close().await;
 }

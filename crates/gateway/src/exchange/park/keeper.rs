@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     exchange::{call::Exchange, ear, upstream_call::UpstreamCall},
+    operation::Running,
     translate::{Answer, Question, answer, expired, unavailable},
     upstream::OpenCall,
 };
@@ -31,6 +32,8 @@ pub(super) struct Keeper {
     exchange: Exchange,
     open: Option<OpenCall>,
     call: UpstreamCall,
+    /// Counts the call as running until it ends.
+    _running: Option<Arc<Running>>,
 }
 
 /// The result of handling an event.
@@ -70,7 +73,10 @@ impl Keeper {
         open: Option<OpenCall>,
         call: UpstreamCall,
     ) -> Self {
+        // The first request holds it until it is answered.
+        let running = exchange.request.running.upgrade();
         Self {
+            _running: running,
             parked,
             exchange,
             open,

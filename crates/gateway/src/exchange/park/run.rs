@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 use turnbuckle_client::{RelayAsk, RelayEvent};
-use turnbuckle_server::RelayReply;
+use turnbuckle_server::{RelayReply, RelayedRequest};
+use turnbuckle_session::round::RequestDigest;
 
 use super::{keeper::Keeper, parked_call::ParkedCall, waiting::Waiting};
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
         upstream_call::UpstreamCall,
         visit,
     },
+    seal::Ticket,
     translate::{Answer, FrontRequest, Question, Round, not_offered, refusal, unavailable},
     upstream::OpenCall,
 };
@@ -23,6 +25,16 @@ pub(crate) struct Parked<'a> {
     pub(crate) number: u64,
     pub(crate) round: u32,
     pub(crate) server: &'a str,
+}
+
+impl Context {
+    /// Whether a request with this state continues a call that runs already. It never begins
+    /// another one, even if the call has ended.
+    pub(crate) fn continues(&self, request: &RelayedRequest<'_>, state: &str) -> bool {
+        let digest = RequestDigest::of(request.method(), request.members());
+        let ticket = self.sealer.open(state, request.caller().id(), digest);
+        matches!(ticket, Ok(Ticket::Parked { .. }))
+    }
 }
 
 /// Runs a call of a modern client on a legacy server, until it is done or the server asks a question.
