@@ -59,6 +59,24 @@ async fn questions_are_joined_and_missing_answers_asked_for_again() {
     }
 }
 
+/// A client may lose the reply to a retry without the answers, and send the first retry again.
+#[tokio::test]
+async fn answers_to_questions_that_are_still_open_count_in_an_earlier_round() {
+    let gateway = gateway(Way::Http, Era::Legacy).await;
+    let ada = as_caller(&gateway, "ada").await;
+    let asked = send(&ada, &call("joined", &json!({}))).await.unwrap();
+    let all = keys(&asked);
+    for _ in 0..2 {
+        let again = send(&ada, &retry("joined", &asked, &[])).await.unwrap();
+        assert_eq!(keys(&again), all, "{again}");
+    }
+    let again = send(&ada, &retry("joined", &asked, &all[1..]));
+    assert_eq!(keys(&again.await.unwrap()), all[..1]);
+    let done = send(&ada, &retry("joined", &asked, &all)).await.unwrap();
+    assert_eq!(text(&done), "accepted and accepted");
+    gateway.close().await;
+}
+
 #[tokio::test]
 async fn one_question_after_another_takes_one_round_each() {
     let gateway = gateway(Way::Stdio, Era::Legacy).await;

@@ -111,9 +111,25 @@ impl ParkState {
         self.record.clone_from(&request.record);
     }
 
-    /// Whether the call waits for answers of this round.
-    fn awaits(&self, round: u32) -> bool {
-        self.outcome.is_none() && self.is_published() && self.round == round
+    /// Whether the call waits for the answers in a request of this round. In a request of an earlier
+    /// round it waits for answers to questions that are still open. Their keys are never used again.
+    fn awaits(&self, request: &FrontRequest, round: u32) -> bool {
+        let is_asked = self.outcome.is_none() && self.is_published();
+        is_asked && (self.round == round || (self.round > round && self.is_answered_by(request)))
+    }
+
+    /// Whether a request answers an open question.
+    fn is_answered_by(&self, request: &FrontRequest) -> bool {
+        let responses = request.responses.as_ref().map(|raw| raw.raw().members());
+        let mut responses = responses.into_iter().flatten();
+        responses.any(|(key, response)| response.is_object() && self.place_of(&key).is_some())
+    }
+
+    /// The place of the open question with this key.
+    fn place_of(&self, key: &str) -> Option<usize> {
+        let number: usize = key.strip_prefix("ask-")?.parse().ok()?;
+        let is_meant = |open: &OpenQuestion| open.number == number && open.key() == key;
+        self.open.iter().position(is_meant)
     }
 
     /// Drops the questions that the server has withdrawn.
@@ -147,8 +163,8 @@ impl ParkedCall {
         self.caller.as_deref() == caller
     }
 
-    pub(super) fn awaits(&self, round: u32) -> bool {
-        self.state.lock().awaits(round)
+    pub(super) fn awaits(&self, request: &FrontRequest, round: u32) -> bool {
+        self.state.lock().awaits(request, round)
     }
 
     pub(super) fn has_changed(&self) {
@@ -185,11 +201,11 @@ impl ParkedCall {
         self.has_changed();
     }
 
-    /// Passes answers to the server. A retry of an earlier round changes nothing (G5). Missing
-    /// answers are asked for again (G7).
+    /// Passes answers to the server. A retry of an earlier round changes nothing (G5), unless it
+    /// answers questions that are still open. Missing answers are asked for again (G7).
     pub(super) fn take_answers(&self, request: &Arc<FrontRequest>, round: u32, again_by: Instant) {
         let mut state = self.state.lock();
-        if !state.awaits(round) {
+        if !state.awaits(request, round) {
             // Another retry came first. While the client is asked again, let other calls have their turn.
             if state.is_published()
                 && let Some(turn) = &self.turn
@@ -204,9 +220,7 @@ impl ParkedCall {
             if !response.is_object() {
                 continue;
             }
-            let number = key.strip_prefix("ask-").and_then(|it| it.parse().ok());
-            let is_meant = |open: &OpenQuestion| Some(open.number) == number && open.key() == *key;
-            if let Some(place) = state.open.iter().position(is_meant) {
+            if let Some(place) = state.place_of(&key) {
                 let OpenQuestion { ask, .. } = state.open.remove(place);
                 let answer = answer(response.value(), self.revision);
                 if let Some(record) = &request.record {

@@ -143,7 +143,7 @@ pub(crate) async fn resume(
         return unavailable(server, "the call has already ended");
     };
     let waiting = Waiting::new(&parked);
-    if parked.awaits(round) {
+    if parked.awaits(request, round) {
         let turn = match &parked.turn {
             Some(turn) => turn.take().await,
             None => Ok(()),
