@@ -221,7 +221,10 @@ fn a_rule_for_callers_that_are_not_identified_is_reported() {
     let output = place.run(&["up", "turnbuckle.toml", "--check"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let said = stderr(&output);
-    assert!(said.contains("policy 1") && said.contains("nobody"), "{said}");
+    assert!(
+        said.contains("policy 1") && said.contains("nobody"),
+        "{said}"
+    );
     let keys = "[[gateway.keys]]\nname = \"guest-1\"\nenv = \"PATH\"\n";
     place.write("turnbuckle.toml", &format!("{rule}{keys}{}", demo()));
     let output = place.run(&["up", "turnbuckle.toml", "--check"]);

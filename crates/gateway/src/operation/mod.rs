@@ -29,9 +29,9 @@ mod subject;
 
 pub use access_log::{AccessLog, AccessRecord};
 pub(crate) use asking::{AskRound, Asking, CallIdentity, ask_session};
+pub(crate) use caller_use::Running;
 #[cfg(feature = "cel")]
 pub use condition::ConditionError;
-pub(crate) use caller_use::Running;
 pub(crate) use course::unknown;
 pub(crate) use method_name::is_misspelt;
 pub use metrics::Metrics;

@@ -12,9 +12,7 @@ use turnbuckle_gateway::{
     operation::{Operation, Policy, PolicyRule, Rate},
 };
 use turnbuckle_protocol::{ServerCapabilities, error::code};
-use turnbuckle_server::{
-    BoxFuture, Caller, Relay, RelayOffer, RelayReply, RelayedRequest, Server,
-};
+use turnbuckle_server::{BoxFuture, Caller, Relay, RelayOffer, RelayReply, RelayedRequest, Server};
 
 use crate::{
     by_hand::{as_caller, as_legacy_caller, call, keys, request, retry, send, text},
@@ -137,11 +135,17 @@ async fn asking(rule: PolicyRule) -> LiveGateway {
 async fn a_call_that_waits_for_answers_counts_as_running() {
     let gateway = asking(PolicyRule::for_all().concurrency(1)).await;
     let ada = as_caller(&gateway, "ada").await;
-    let asked = send(&ada, &call("twice", &json!({}))).await.expect("a question");
+    let asked = send(&ada, &call("twice", &json!({})))
+        .await
+        .expect("a question");
     assert_eq!(gateway.parked(), 1);
     for tool in ["form", "echo"] {
         let refused = send(&ada, &call(tool, &json!({}))).await;
-        assert_eq!(error_code(&refused), Some(code::TOO_MANY_REQUESTS), "{tool}");
+        assert_eq!(
+            error_code(&refused),
+            Some(code::TOO_MANY_REQUESTS),
+            "{tool}"
+        );
     }
     // A state that the gateway did not make continues nothing.
     let mut forged = call("echo", &json!({}));

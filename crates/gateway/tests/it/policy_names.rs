@@ -48,7 +48,10 @@ async fn has_no_secrets_of_s(gateway: &LiveGateway, what: &str) {
         let prompts = client.prompts().await.expect("a list");
         let prompts: Vec<_> = prompts.iter().map(|it| it.name.as_str()).collect();
         for (names, word) in [(&tools, "echo"), (&prompts, "hello")] {
-            assert!(names.iter().any(|name| name.ends_with(word)), "{what}: {names:?}");
+            assert!(
+                names.iter().any(|name| name.ends_with(word)),
+                "{what}: {names:?}"
+            );
             let is_secret = |name: &&str| name.contains("secret") && !name.starts_with("z__");
             assert!(!names.iter().any(is_secret), "{what}: {names:?}");
         }
@@ -65,7 +68,10 @@ async fn has_no_secrets_of_s(gateway: &LiveGateway, what: &str) {
 }
 
 fn denying(prefix: &str) -> PolicyRule {
-    PolicyRule::for_all().deny([format!("{prefix}secret*"), format!("prompt:{prefix}secret*")])
+    PolicyRule::for_all().deny([
+        format!("{prefix}secret*"),
+        format!("prompt:{prefix}secret*"),
+    ])
 }
 
 #[tokio::test]
@@ -107,7 +113,9 @@ async fn allowed_and_asked_entries_stay_so_when_names_lose_their_prefix() {
         let tools = ada.tools().await.expect("a list");
         let tools: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(tools, [name]);
-        let asked = send(&ada, &call(name, &json!({}))).await.expect("a question");
+        let asked = send(&ada, &call(name, &json!({})))
+            .await
+            .expect("a question");
         assert_eq!(asked["resultType"], "input_required", "{name}: {asked}");
         gateway.remove("z").await;
     }

@@ -65,9 +65,8 @@ async fn a_uri_that_leads_out_of_an_allowed_folder_is_denied() {
     ] {
         let (gateway, reads) = files(rule).await;
         let ada = as_caller(&gateway, "ada").await;
-        let read = async |uri: &str| {
-            request(&ada, "resources/read", &about(&json!({ "uri": uri }))).await
-        };
+        let read =
+            async |uri: &str| request(&ada, "resources/read", &about(&json!({ "uri": uri }))).await;
         let denied = read("file:///etc/secret").await.expect_err("it is denied");
         for uri in OUTSIDE {
             let error = read(uri).await.expect_err(uri);
