@@ -1,0 +1,41 @@
+"""Tests of `scripts/release`: each of its checks refuses what it is there for. `./scripts/test release` runs them."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from release_image import check_containerfile, containerfile
+from release_run import Problem
+
+ARCHIVE = "turnbuckle-1.2.3-x"
+
+
+class Image(unittest.TestCase):
+    def check(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / f"{ARCHIVE}.tar.gz").touch()
+            path = Path(folder) / "Containerfile"
+            path.write_text(text)
+            check_containerfile(path)
+
+    def test_the_image_has_certificates(self):
+        for target in ("x86_64-unknown-linux-gnu", "x86_64-unknown-linux-musl"):
+            self.check(containerfile(ARCHIVE, target))
+
+    def test_an_image_without_certificates_is_refused(self):
+        for base in ("FROM scratch", "FROM debian:stable-slim\n# ca-certificates"):
+            with self.assertRaisesRegex(Problem, "has no certificates"):
+                self.check(f"{base}\nADD {ARCHIVE}.tar.gz /\n")
+
+    def test_certificates_of_another_stage_alone_are_not_in_the_image(self):
+        text = containerfile(ARCHIVE, "x86_64-unknown-linux-musl")
+        with self.assertRaisesRegex(Problem, "has no certificates"):
+            self.check("\n".join(line for line in text.splitlines() if not line.startswith("COPY ")))
+
+    def test_an_archive_that_is_not_there_is_refused(self):
+        with self.assertRaisesRegex(Problem, "adds other.tar.gz"):
+            self.check(containerfile("other", "x86_64-unknown-linux-gnu"))
+
+
+if __name__ == "__main__":
+    unittest.main()
