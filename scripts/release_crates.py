@@ -4,7 +4,7 @@ import shutil
 import tarfile
 import tomllib
 
-from release_run import OUTPUT, Problem, run, target_folder
+from release_run import Problem, run, target_folder
 
 
 def published(metadata):
@@ -56,9 +56,7 @@ def check_manifests(crates, metadata):
         raise Problem("\n".join(problems))
 
 
-def package_crates(crates, allow_dirty):
-    folder = OUTPUT / "crates"
-    folder.mkdir()
+def package_crates(crates, folder, allow_dirty):
     names = [crate["name"] for crate in crates]
     selected = [word for name in names for word in ("--package", name)]
     dirty = ["--allow-dirty"] if allow_dirty else []

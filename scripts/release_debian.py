@@ -7,18 +7,18 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from release_run import OUTPUT, PROGRAM, ROOT, SHELLS, run, say
+from release_run import PROGRAM, ROOT, SHELLS, run, say
 
 DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
-def debian(folder, version, target, seconds):
+def debian(folder, place, version, target, seconds):
     architecture = DEBIAN.get(target.split("-")[0])
     if "linux" not in target or architecture is None or shutil.which("dpkg-deb") is None:
         say("no Debian package: it needs dpkg-deb, and a target of Linux on x86_64 or aarch64")
         return
-    with tempfile.TemporaryDirectory() as place:
-        root = Path(place) / "root"
+    with tempfile.TemporaryDirectory() as top:
+        root = Path(top) / "root"
         documents = root / "usr/share/doc" / PROGRAM
         copies = {
             f"usr/bin/{PROGRAM}": folder / PROGRAM,
@@ -45,6 +45,6 @@ def debian(folder, version, target, seconds):
             "Description: serve, inspect and script Model Context Protocol servers\n"
             " The command line of Turnbuckle, an implementation of the Model Context Protocol.\n"
         )
-        path = OUTPUT / f"{PROGRAM}_{version}_{architecture}.deb"
+        path = place / f"{PROGRAM}_{version}_{architecture}.deb"
         environment = {**os.environ, "SOURCE_DATE_EPOCH": str(seconds)}
         run("dpkg-deb", "--root-owner-group", "--build", root, path, stdout=subprocess.DEVNULL, env=environment)

@@ -4,6 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from release_folder import check_all_sums, fresh, keep_or_empty, write_sums
 from release_image import check_containerfile, containerfile
 from release_run import Problem
 
@@ -35,6 +36,43 @@ class Image(unittest.TestCase):
     def test_an_archive_that_is_not_there_is_refused(self):
         with self.assertRaisesRegex(Problem, "adds other.tar.gz"):
             self.check(containerfile("other", "x86_64-unknown-linux-gnu"))
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        top = tempfile.TemporaryDirectory()
+        self.addCleanup(top.cleanup)
+        self.folder = Path(top.name) / "release-files"
+
+    def make(self, target, commit="a"):
+        keep_or_empty(self.folder, commit)
+        place = fresh(self.folder / target)
+        (place / "archive").write_text(f"{target} {commit}")
+        write_sums(place)
+        check_all_sums(self.folder)
+
+    def test_a_release_for_another_target_keeps_the_files_of_the_first(self):
+        self.make("gnu")
+        self.make("musl")
+        self.make("musl")
+        self.assertEqual((self.folder / "gnu/archive").read_text(), "gnu a")
+
+    def test_files_of_another_commit_are_removed(self):
+        self.make("gnu")
+        self.make("musl", commit="b")
+        self.assertFalse((self.folder / "gnu").exists())
+
+    def test_files_that_are_not_those_of_the_sums_are_refused(self):
+        for change in (
+            lambda place: (place / "archive").write_text("other"),
+            lambda place: (place / "archive").unlink(),
+            lambda place: (place / "more").write_text(""),
+            lambda place: (place / "SHA256SUMS").unlink(),
+        ):
+            self.make("gnu")
+            change(self.folder / "gnu")
+            with self.assertRaisesRegex(Problem, "is not the file"):
+                check_all_sums(self.folder)
 
 
 if __name__ == "__main__":
