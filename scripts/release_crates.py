@@ -4,7 +4,8 @@ import shutil
 import tarfile
 import tomllib
 
-from release_run import Problem, run, target_folder
+from release_run import LICENCES, ROOT, Problem, run, target_folder
+from release_sources import missing
 
 
 def published(metadata):
@@ -60,8 +61,9 @@ def package_crates(crates, folder, allow_dirty):
     names = [crate["name"] for crate in crates]
     selected = [word for name in names for word in ("--package", name)]
     dirty = ["--allow-dirty"] if allow_dirty else []
-    # Verifying would build each crate by itself, which CI has done with the same sources.
-    run("cargo", "package", "--quiet", "--no-verify", *dirty, *selected)
+    # A release compiles each package, because publishing one is final. A trial does not: it takes minutes.
+    unverified = ["--no-verify"] if allow_dirty else []
+    run("cargo", "package", "--quiet", *unverified, *dirty, *selected)
     for crate in crates:
         name = f"{crate['name']}-{crate['version']}.crate"
         shutil.copy2(target_folder() / "package" / name, folder / name)
@@ -70,14 +72,29 @@ def package_crates(crates, folder, allow_dirty):
 
 
 def check_package(path, crate):
-    """The manifest inside of a package has no path, and its sources are there."""
+    """The manifest inside of a package has no path, its sources are there with all files that they read, and so are the
+    texts of the licences."""
     top = path.name.removesuffix(".crate")
     with tarfile.open(path) as package:
-        manifest = tomllib.load(package.extractfile(f"{top}/Cargo.toml"))
-        files = package.getnames()
+        contents = {
+            entry.name.removeprefix(f"{top}/"): package.extractfile(entry).read() for entry in package if entry.isfile()
+        }
+    manifest = tomllib.loads(contents["Cargo.toml"].decode())
     for table in ("dependencies", "build-dependencies"):
         for name, used in manifest.get(table, {}).items():
             if isinstance(used, dict) and ("path" in used or "git" in used):
                 raise Problem(f"{crate['name']}: {name} is still a path or a repository in the package")
-    if not any(name.endswith(".rs") for name in files):
-        raise Problem(f"{crate['name']}: the package has no sources")
+    check_files(crate["name"], contents)
+
+
+def check_files(name, contents):
+    """`contents` has the bytes of each file of the package."""
+    files = {file: text.decode() if file.endswith(".rs") else None for file, text in contents.items()}
+    if not any(file.endswith(".rs") for file in files):
+        raise Problem(f"{name}: the package has no sources")
+    if found := missing(files):
+        raise Problem(f"{name}: a file is not in the package: {'; '.join(found)}")
+    for licence in LICENCES:
+        # Where git makes no symbolic links, the file has the path of the text in it.
+        if contents.get(licence) != (ROOT / licence).read_bytes():
+            raise Problem(f"{name}: the package has no {licence}; link it: `ln -s ../../{licence}` in the folder of the crate")

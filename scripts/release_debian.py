@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from release_run import PROGRAM, ROOT, SHELLS, run, say
+from release_run import LICENCES, PROGRAM, ROOT, SHELLS, run, say
 
 DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 
@@ -30,7 +30,7 @@ def debian(folder, place, version, target, seconds):
         for name, source in copies.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, root / name)
-        texts = [(ROOT / name).read_text() for name in ("LICENSE-MIT", "LICENSE-APACHE")]
+        texts = [(ROOT / name).read_text() for name in LICENCES]
         (documents / "copyright").write_text("\n\n".join(["Licensed under MIT or Apache-2.0, at your choice.", *texts]))
         manuals = root / "usr/share/man/man1"
         manuals.mkdir(parents=True)

@@ -8,6 +8,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "target" / "release-files"
 PROGRAM = "turnbuckle"
 SHELLS = {"bash": "turnbuckle.bash", "zsh": "_turnbuckle", "fish": "turnbuckle.fish"}
+LICENCES = ("LICENSE-MIT", "LICENSE-APACHE")
 
 
 class Problem(Exception):

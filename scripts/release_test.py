@@ -4,9 +4,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from release_crates import check_files
 from release_folder import check_all_sums, fresh, keep_or_empty, write_sums
 from release_image import check_containerfile, containerfile
-from release_run import Problem
+from release_run import LICENCES, ROOT, Problem
 
 ARCHIVE = "turnbuckle-1.2.3-x"
 
@@ -36,6 +37,55 @@ class Image(unittest.TestCase):
     def test_an_archive_that_is_not_there_is_refused(self):
         with self.assertRaisesRegex(Problem, "adds other.tar.gz"):
             self.check(containerfile("other", "x86_64-unknown-linux-gnu"))
+
+
+class Package(unittest.TestCase):
+    def check(self, **sources):
+        contents = {licence: (ROOT / licence).read_bytes() for licence in LICENCES}
+        contents |= {f"src/{name}.rs": text.encode() for name, text in sources.items()}
+        check_files("some-crate", contents | {"src/page.md": b"", "build/join.rs": b""})
+
+    def refuse(self, what, **sources):
+        with self.assertRaisesRegex(Problem, what):
+            self.check(**sources)
+
+    def test_files_of_the_package_may_be_read(self):
+        self.check(
+            lib="""#![doc = include_str!("page.md")]
+            const ALL: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/page.md"));
+            const MADE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
+            #[cfg_attr(unix, path = "../build/join.rs")]
+            mod join;
+            // include_str!("../../README.md")
+            """
+        )
+
+    def test_files_of_other_folders_are_refused(self):
+        for line in (
+            'include!("../../base/src/lock.rs");',
+            'const A: &str = include_str!(\n    "../../../README.md",\n);',
+            'const A: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md"));',
+            'const A: &str = include_str!(env!("PAGE"));',
+            'include!(file!());',
+            '#[path = "../../base/src/lock.rs"]\nmod lock;',
+            '#[cfg_attr(not(feature = "lock"), path = "../../no_lock.rs")]\nmod lock;',
+        ):
+            self.refuse("lib.rs reads", lib=line)
+
+    def test_tests_and_doc_tests_may_read_more(self):
+        outside = 'const A: &str = include_str!("../../../README.md");'
+        self.check(
+            lib="#[cfg(doctest)]\nmod book;\nmod value;\n#[cfg(test)]\nmod tests { " + outside + " }",
+            book=outside,
+            value='#[cfg(test)]\n#[path = "value_tests.rs"]\nmod tests;',
+            value_tests=outside,
+        )
+        self.refuse("book.rs reads", lib="mod book;", book=outside)
+
+    def test_a_package_without_the_texts_of_its_licences_is_refused(self):
+        for text in ({}, {"LICENSE-MIT": (ROOT / "LICENSE-MIT").read_bytes(), "LICENSE-APACHE": b"../../LICENSE-APACHE"}):
+            with self.assertRaisesRegex(Problem, "the package has no LICENSE"):
+                check_files("some-crate", {"src/lib.rs": b"", **text})
 
 
 class Folder(unittest.TestCase):
