@@ -1,8 +1,10 @@
 """The packages for crates.io that `scripts/release` makes, and what is checked in them."""
 
+import re
 import shutil
 import tarfile
 import tomllib
+from pathlib import Path
 
 from release_run import LICENCES, ROOT, Problem, run, target_folder
 from release_sources import missing
@@ -29,8 +31,9 @@ def published(metadata):
     return ordered
 
 
-def check_manifests(crates, metadata):
-    """What crates.io demands, and what would break for users of the packages."""
+def check_manifests(crates, metadata, allow_dirty):
+    """What crates.io demands, and what would break for users of the packages. A trial needs no address of the
+    repository."""
     problems = []
     unpublished = {
         package["name"] for package in metadata["packages"] if package["source"] is None
@@ -53,8 +56,39 @@ def check_manifests(crates, metadata):
                 problems.append(f"{crate['name']}: depends on {used['name']}, which is not published")
             if used["req"] == "*":
                 problems.append(f"{crate['name']}: {used['name']} has no version, only a path")
+    if not allow_dirty:
+        problems += addresses(crates)
     if problems:
         raise Problem("\n".join(problems))
+
+
+def addresses(crates):
+    """The problems with the address of the repository, and with links that need it."""
+    if homeless := [crate["name"] for crate in crates if not crate["repository"]]:
+        yield (
+            "`repository` is missing: set it in `[workspace.package]` of Cargo.toml, and write"
+            f" `repository.workspace = true` in the Cargo.toml of each crate ({', '.join(homeless)})"
+        )
+    readmes = {}
+    for crate in crates:
+        folder = Path(crate["manifest_path"]).parent
+        path = (folder / crate["readme"]).resolve()
+        if folder not in path.parents:
+            readmes.setdefault(path, crate["name"])
+    for path, name in readmes.items():
+        if links := relative_links(path.read_text()):
+            yield (
+                f"{path.name}: {name} has it from another folder, and crates.io resolves relative links in the folder of"
+                f" the crate; write the whole URL of {', '.join(links)}"
+            )
+
+
+def relative_links(text):
+    """The links and images of a page without a host. Those to a heading of the page itself work everywhere."""
+    text = re.sub(r"^(```+).*?^\1`*$", "", text, flags=re.S | re.M)
+    found = re.findall(r"""\]\(\s*<?([^)\s>]+)|^\[[^\]]+\]:\s*(\S+)|\b(?:src|href)=["']([^"']+)""", text, re.M)
+    links = [link for groups in found for link in groups if link]
+    return [link for link in links if not re.match(r"#|[a-z][a-z0-9+.-]*:", link)]
 
 
 def package_crates(crates, folder, allow_dirty):

@@ -1,10 +1,14 @@
 """Tests of `scripts/release`: each of its checks refuses what it is there for. `./scripts/test release` runs them."""
 
+import shutil
 import tempfile
 import unittest
 from pathlib import Path
+from unittest.mock import patch
 
-from release_crates import check_files
+import elf
+from release_crates import check_files, check_manifests, relative_links
+from release_debian import check_debian, check_depends, contents, debian, depends, maintainer_of
 from release_folder import check_all_sums, fresh, keep_or_empty, write_sums
 from release_image import check_containerfile, containerfile
 from release_run import LICENCES, ROOT, Problem
@@ -86,6 +90,111 @@ class Package(unittest.TestCase):
         for text in ({}, {"LICENSE-MIT": (ROOT / "LICENSE-MIT").read_bytes(), "LICENSE-APACHE": b"../../LICENSE-APACHE"}):
             with self.assertRaisesRegex(Problem, "the package has no LICENSE"):
                 check_files("some-crate", {"src/lib.rs": b"", **text})
+
+
+class Manifests(unittest.TestCase):
+    def setUp(self):
+        top = tempfile.TemporaryDirectory()
+        self.addCleanup(top.cleanup)
+        self.crate = Path(top.name).resolve() / "crates/some-crate"
+        self.crate.mkdir(parents=True)
+        self.readme = Path(top.name) / "README.md"
+        self.readme.write_text("[here](https://example.com/tools.md) and [below](#below)")
+
+    def check(self, allow_dirty=False, **members):
+        named = ("description", "license", "rust_version", "keywords", "categories")
+        crate = {member: ["text"] for member in named} | {
+            "name": "some-crate",
+            "readme": "../../README.md",
+            "manifest_path": str(self.crate / "Cargo.toml"),
+            "metadata": {"docs": {"rs": {}}},
+            "dependencies": [],
+            "repository": "https://example.com/turnbuckle",
+        }
+        check_manifests([crate | members], {"packages": []}, allow_dirty)
+
+    def test_a_release_needs_the_address_of_the_repository(self):
+        self.check()
+        self.check(allow_dirty=True, repository=None)
+        with self.assertRaisesRegex(Problem, r"set it in `\[workspace.package\]`"):
+            self.check(repository=None)
+
+    def test_links_that_crates_io_would_break_are_refused(self):
+        self.readme.write_text("[tools](docs/tools.md)")
+        self.check(allow_dirty=True)
+        with self.assertRaisesRegex(Problem, "write the whole URL of docs/tools.md"):
+            self.check()
+        # Relative links of a page in the folder of the crate work there.
+        (self.crate / "README.md").write_text("[tools](docs/tools.md)")
+        self.check(readme="README.md")
+
+    def test_links_of_each_form_are_found(self):
+        text = "![a](<b.png>)\n[![c](d.svg)](e.md#f)\n<img src='g.png'>\n[h]: i.md\n```sh\n[j](k.md)\n```\n[l](mailto:m@n)"
+        self.assertEqual(relative_links(text), ["b.png", "d.svg", "e.md#f", "g.png", "i.md"])
+
+
+# A program for a machine of 64 bits that needs nothing.
+STATIC = b"\x7fELF\x02\x01" + bytes(58)
+LINKED = {"libgcc_s.so.1": ["GCC_3.0", "GCC_4.2.0"], "libm.so.6": ["GLIBC_2.4"], "libc.so.6": ["GLIBC_2.34", "GLIBC_2.9"]}
+
+
+class Debian(unittest.TestCase):
+    def test_it_depends_on_the_libraries_of_the_program(self):
+        with patch("elf.libraries", return_value=LINKED):
+            self.assertEqual(depends(b""), "libc6 (>= 2.34), libgcc-s1 (>= 4.2.0)")
+        self.assertEqual(depends(STATIC), "")
+        # A program of this machine.
+        self.assertRegex(depends(Path("/bin/sh").read_bytes()), r"^libc6 \(>= 2\.\d+\)")
+
+    def test_a_library_that_is_not_known_is_refused(self):
+        for libraries in ({"libssl.so.3": []}, {"libc.so.6": ["GLIBC_PRIVATE"]}):
+            with patch("elf.libraries", return_value=libraries), self.assertRaises(Problem):
+                depends(b"")
+
+    def test_a_package_that_does_not_name_a_library_is_refused(self):
+        with patch("elf.libraries", return_value=LINKED):
+            check_depends("libc6 (>= 2.34), libgcc-s1 (>= 4.2.0)", b"")
+            for text in ("", "libc6", "libc6 (>= 2.34)", "libc6, libgcc-s1 (>= 4.2.0)"):
+                with self.assertRaisesRegex(Problem, "does not say which version"):
+                    check_depends(text, b"")
+
+    def test_a_release_needs_a_maintainer(self):
+        package = {"name": "some-crate", "authors": []}
+        maintainer_of(package, allow_dirty=True)
+        for authors in ([], ["Ada"], ["Ada <nowhere>"]):
+            with self.assertRaisesRegex(Problem, "needs a maintainer"):
+                maintainer_of(package | {"authors": authors}, allow_dirty=False)
+        ada = "Ada <ada@example.com>"
+        self.assertEqual(maintainer_of(package | {"authors": [ada]}, allow_dirty=False), ada)
+
+    @unittest.skipUnless(shutil.which("dpkg-deb"), "no dpkg-deb")
+    def test_a_package_with_other_files_is_refused(self):
+        target = "x86_64-unknown-linux-musl"
+        with tempfile.TemporaryDirectory() as top:
+            folder, place = Path(top) / "archive", Path(top) / "place"
+            place.mkdir()
+            for name in ("turnbuckle", "THIRD-PARTY-LICENSES.txt", "man/turnbuckle.1", "completions/turnbuckle.bash",
+                         "completions/_turnbuckle", "completions/turnbuckle.fish"):  # fmt: skip
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(STATIC)
+            package = {"version": "1.2.3", "repository": None}
+            debian(folder, place, package, target, 0, "Ada <ada@example.com>")
+            (made,) = place.iterdir()
+            files = contents(folder)
+            check_debian(made, files, target)
+            for other in (files | {"usr/bin/more": b""}, files | {"usr/bin/turnbuckle": b""}, {}):
+                with self.assertRaisesRegex(Problem, "is not the file that was made"):
+                    check_debian(made, other, target)
+            with self.assertRaisesRegex(Problem, "is not linked as"):
+                check_debian(made, files, "x86_64-unknown-linux-gnu")
+
+
+class Elf(unittest.TestCase):
+    def test_a_program_of_this_machine_has_a_linker(self):
+        self.assertTrue(elf.is_static(STATIC))
+        self.assertFalse(elf.is_static(Path("/bin/sh").read_bytes()))
+        with self.assertRaises(elf.NotElf):
+            elf.is_static(b"#!/bin/sh\n")
 
 
 class Folder(unittest.TestCase):
