@@ -1,4 +1,4 @@
-//! `turnbuckle new`. That its projects build and pass their tests is tested where the files are examples.
+//! `turnbuckle new`. `scripts/new-projects` builds its projects and runs their tests.
 
 use std::{fs, process::Command};
 
