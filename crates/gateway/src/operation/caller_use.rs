@@ -49,7 +49,7 @@ impl CallerUses {
             return Ok(None);
         }
         let caller = caller.map(str::to_owned);
-        self.count(limits, &caller, now, 1)?;
+        self.count(limits, caller.clone(), now, 1)?;
         Ok(Some(Running {
             uses: Arc::clone(self),
             caller,
@@ -65,7 +65,7 @@ impl CallerUses {
     ) -> Result<(), TooMuch> {
         match policy.rate(caller) {
             None => Ok(()),
-            rate => self.count((rate, None), &caller.map(str::to_owned), now, 0),
+            rate => self.count((rate, None), caller.map(str::to_owned), now, 0),
         }
     }
 
@@ -73,15 +73,15 @@ impl CallerUses {
     fn count(
         &self,
         (rate, concurrency): (Option<Rate>, Option<usize>),
-        caller: &Option<String>,
+        caller: Option<String>,
         now: Instant,
         begun: usize,
     ) -> Result<(), TooMuch> {
         let mut uses = self.0.lock();
-        if uses.len() >= MAX_CALLERS && !uses.contains_key(caller) {
+        if uses.len() >= MAX_CALLERS && !uses.contains_key(&caller) {
             uses.retain(|_, other| other.running > 0);
         }
-        let used = uses.entry(caller.clone()).or_insert_with(|| CallerUse {
+        let used = uses.entry(caller).or_insert_with(|| CallerUse {
             running: 0,
             tokens: rate.map_or(0.0, |rate| f64::from(rate.count)),
             filled: now,
