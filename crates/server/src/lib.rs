@@ -67,7 +67,7 @@ pub use server::{Http, stop_signal};
 pub use server::{
     LiveServer, MessageInlet, MessageOutlet, ServeError, Server, Stdio, Streams, Transport,
 };
-pub use subscription::{Changes, ListenerLimits};
+pub use subscription::{Changes, ListenerLimits, UpdateNotice};
 pub use turnbuckle_session::round::{Impossible, seal::WeakSecret};
 pub use turnbuckle_transport::KeepAlive;
 

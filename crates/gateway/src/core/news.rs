@@ -5,7 +5,7 @@ use std::sync::Arc;
 use turnbuckle_host::ServerId;
 
 use super::{Core, list_news::ChangedList};
-use crate::upstream::LaneNews;
+use crate::{operation::is_part_of, upstream::LaneNews};
 
 impl Core {
     /// Notifies all clients that each list may have changed.
@@ -62,13 +62,9 @@ fn concerned(changed: &str, followed: &[Arc<str>]) -> Vec<Arc<str>> {
     if let Some(same) = followed.iter().find(|uri| &***uri == changed) {
         return vec![Arc::clone(same)];
     }
-    let is_part = |whole: &str| {
-        let rest = changed.strip_prefix(whole);
-        rest.is_some_and(|rest| whole.ends_with('/') || rest.starts_with(['/', '#', '?']))
-    };
     let wholes: Vec<_> = followed
         .iter()
-        .filter(|uri| is_part(uri))
+        .filter(|uri| is_part_of(uri, changed))
         .cloned()
         .collect();
     if wholes.is_empty() {

@@ -10,7 +10,7 @@ use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_protocol::{LoggingLevel, SubscriptionFilter, http::ParamHeaders, method::ListKind};
 use turnbuckle_server::{
     Caller, ClientChannel, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks,
-    RelayedRequest,
+    RelayedRequest, UpdateNotice,
 };
 use turnbuckle_session::round::KeyRing;
 
@@ -20,6 +20,7 @@ use super::{
     caller_use::CallerUses,
     course::Course,
     list_filter,
+    part::is_part_of,
     policy::Verdict,
     request::is_task_request_of_replica,
     subject::{Directory, Moment, SeenEntries, Subject},
@@ -347,6 +348,27 @@ impl Relay for Operated {
     fn listen_tasks(&self, request: &RelayedRequest<'_>, ids: &[String]) -> Option<RelayTasks> {
         // A task belongs to the caller that was allowed to create it.
         self.inner.listen_tasks(request, ids)
+    }
+
+    /// Rules judge the updated resource, too, because a server may report any.
+    fn update_notice(&self, caller: &Caller, followed: &str, updated: &str) -> UpdateNotice {
+        let policy = Arc::clone(&self.operation.policy.read());
+        let directory = self.operation.directory(&policy, EntryKind::Resource);
+        let judge = |uri| {
+            let subject = Subject::entry(caller, EntryKind::Resource, uri, directory);
+            policy.judge(&subject.called("subscriptions/listen"), Moment::Call)
+        };
+        // The user may have been asked before the subscription.
+        if matches!(judge(followed), Verdict::Deny(_)) {
+            return UpdateNotice::Nothing;
+        }
+        if followed == updated || judge(updated) == Verdict::Allow {
+            return self.inner.update_notice(caller, followed, updated);
+        }
+        if is_part_of(followed, updated) {
+            return UpdateNotice::FollowedOnly;
+        }
+        UpdateNotice::Nothing
     }
 
     /// A denied tool is checked like one that does not exist.

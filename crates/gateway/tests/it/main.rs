@@ -22,6 +22,7 @@ mod policy;
 mod policy_limits;
 mod policy_names;
 mod policy_resources;
+mod policy_updates;
 mod process_tasks;
 mod raw_child;
 mod raw_site;

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     quota::CallerKey,
-    subscription::{Hub, Listener},
+    subscription::{Hub, Listener, NoticeOf},
 };
 
 /// A legacy session: the state of its handshake, the open requests to its client, and the client's
@@ -76,6 +76,12 @@ impl Session {
             on_visit: OnceLock::new(),
             is_pinged: AtomicBool::new(false),
         }
+    }
+
+    /// Sets what decides how the session is notified of updates of resources.
+    pub(crate) fn with_notices(self, notice_of: Option<NoticeOf>) -> Self {
+        self.listener().decide_notices(notice_of);
+        self
     }
 
     /// Sets a prefix for the ids of this session's requests.

@@ -98,7 +98,8 @@ impl Connection {
         payer: CallerKey,
         counted: Option<CountedCaller>,
     ) -> Self {
-        let session = Session::new(shared.context.changes.hub(), payer);
+        let session = Session::new(shared.context.changes.hub(), payer)
+            .with_notices(shared.notices_of(&caller));
         let session = Some(Arc::new(session));
         let peer = Peer::new(caller, outbox.clone(), session, CancelFlag::default());
         let peer = peer.counted(counted);

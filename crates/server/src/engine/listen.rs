@@ -18,7 +18,7 @@ use super::sink::{Response, Sink as _, Wrote};
 use crate::{
     client::{CancelFlag, Peer},
     quota::CallerKey,
-    subscription::{Hub, Listener, TooMany},
+    subscription::{Hub, Listener, NoticeOf, TooMany},
 };
 
 /// The memory for watching a task: its key, and a future that waits for its next version.
@@ -47,9 +47,11 @@ impl Subscription {
         id: Id,
         accepted: SubscriptionFilter,
         caller: CallerKey,
+        notice_of: Option<NoticeOf>,
         ended: CancelFlag,
     ) -> Result<Self, TooMany> {
         let mut listener = Listener::of_request(hub, &id, caller)?;
+        listener.decide_notices(notice_of);
         listener.add_all(&accepted)?;
         listener.pay(TASK_BYTES * accepted.tasks().len())?;
         let acknowledged = Tagged::new(

@@ -19,6 +19,7 @@ use crate::{
     handler::CallContext,
     quota::Quota,
     relay::{Relay, RelayOffer},
+    subscription::NoticeOf,
 };
 
 pub(crate) struct Shared {
@@ -86,6 +87,14 @@ impl Shared {
         self.context.logging.is_made()
             || self.catalog().offers(caller, |offer| offer.logs)
             || relayed()
+    }
+
+    /// Decides how a caller is notified of updates of resources, if there is a relay.
+    pub(crate) fn notices_of(&self, caller: &Caller) -> Option<NoticeOf> {
+        let (relay, caller) = (Arc::clone(self.relay.as_ref()?), caller.clone());
+        Some(Box::new(move |followed, updated| {
+            relay.update_notice(&caller, followed, updated)
+        }))
     }
 
     /// The relay's offer to this caller, if there is a relay.

@@ -11,7 +11,7 @@ use turnbuckle_protocol::{
 };
 
 use super::ClientChannel;
-use crate::{Caller, Reject, client::Peer};
+use crate::{Caller, Reject, UpdateNotice, client::Peer};
 
 /// Answers requests in place of the server's own tools, prompts and resources: for gateways and
 /// proxies.
@@ -65,6 +65,15 @@ pub trait Relay: Send + Sync + 'static {
     /// for them.
     fn listen_tasks(&self, _request: &RelayedRequest<'_>, _ids: &[String]) -> Option<RelayTasks> {
         None
+    }
+
+    /// Decides how a caller that follows a resource is notified of an update. The updated resource may
+    /// be another one, such as a part of the followed one. It must not block. By default callers are
+    /// notified of everything.
+    ///
+    /// `caller` is the one who opened the session or the subscription.
+    fn update_notice(&self, _caller: &Caller, _followed: &str, _updated: &str) -> UpdateNotice {
+        UpdateNotice::Whole
     }
 
     /// Returns the arguments of a tool that clients mirror in headers. `None`, which is the

@@ -8,9 +8,11 @@ use std::{
     },
 };
 
+use serde_json::value::RawValue;
 #[cfg(feature = "http")]
 use tokio::time::Instant;
 use turnbuckle_base::lock::{Mutex, MutexGuard};
+use turnbuckle_protocol::envelope::{Raw, text_of};
 use turnbuckle_store::Change;
 
 #[cfg(feature = "http")]
@@ -96,12 +98,15 @@ impl Hub {
 
     /// Notifies the listeners of any of these resources of an update, each of them once.
     fn tell_update(&self, resources: &[String], params: &str, only: Option<CallerKey>) {
-        let (params, mut told) = (Arc::from(params), BTreeSet::new());
+        let (params, mut told): (Arc<str>, _) = (Arc::from(params), BTreeSet::new());
+        let read = serde_json::from_str::<&RawValue>(&params).map(Raw::from);
+        let updated = read.ok().and_then(|params| text_of(params.member("uri")?));
         for uri in resources {
+            let updated = updated.as_deref().unwrap_or(uri);
             let subject = Subject::Resource(uri.as_str().into());
             let topic = self.topics().get(&subject).cloned();
             if let Some(topic) = topic {
-                topic.updated(only, &params, &mut told);
+                topic.updated(only, updated, &params, &mut told);
             }
         }
     }

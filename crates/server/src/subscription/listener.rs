@@ -14,6 +14,7 @@ use turnbuckle_transport::{Outbox, TrySendError};
 use super::{
     hub::Hub,
     limits::{NamedResources, TooMany, cost_of},
+    notice::{NoticeOf, UpdateNotice},
     topic::{Subject, Topic},
 };
 use crate::quota::{CallerKey, Share};
@@ -60,6 +61,7 @@ impl Listener {
             slot: Arc::new(Slot {
                 caller,
                 id,
+                notice_of: OnceLock::new(),
                 lines: OnceLock::new(),
                 state: Mutex::new(SlotState {
                     untold: VecDeque::new(),
@@ -73,6 +75,14 @@ impl Listener {
             resources: NamedResources::default(),
             _place: place,
             bytes: hub.kept.share(caller),
+        }
+    }
+
+    /// Sets what decides how it is notified of updates of resources. Must be called before it listens
+    /// to any.
+    pub(crate) fn decide_notices(&self, notice_of: Option<NoticeOf>) {
+        if let Some(notice_of) = notice_of {
+            let _ = self.slot.notice_of.set(notice_of);
         }
     }
 
@@ -236,6 +246,8 @@ pub(super) struct Slot {
     caller: CallerKey,
     /// The id of the listen request as JSON; `None` for a session.
     id: Option<Box<[u8]>>,
+    /// Decides how it is notified of updates of resources. Without it, all of them are reported.
+    notice_of: OnceLock<NoticeOf>,
     /// Where notifications are written, unless the listener polls for them.
     lines: OnceLock<Lines>,
     state: Mutex<SlotState>,
@@ -340,12 +352,34 @@ impl Slot {
 
     /// Notes that a topic changed.
     pub(super) fn mark(self: &Arc<Self>, topic: &Arc<Topic>) {
-        self.note(topic, None);
+        let notice = topic.subject.uri().map(|uri| self.notice(uri, uri));
+        if notice != Some(UpdateNotice::Nothing) {
+            self.note(topic, None);
+        }
     }
 
-    /// Notes that a resource was updated, with the params of the notification.
-    pub(super) fn mark_update(self: &Arc<Self>, topic: &Arc<Topic>, params: &Arc<str>) {
-        self.note(topic, Some(params));
+    /// Notes that the resource at this URI was updated, with the params of the notification. Returns
+    /// whether the listener is notified.
+    pub(super) fn mark_update(
+        self: &Arc<Self>,
+        topic: &Arc<Topic>,
+        updated: &str,
+        params: &Arc<str>,
+    ) -> bool {
+        let followed = topic.subject.uri().unwrap_or(updated);
+        match self.notice(followed, updated) {
+            UpdateNotice::Whole => self.note(topic, Some(params)),
+            UpdateNotice::FollowedOnly => self.note(topic, None),
+            UpdateNotice::Nothing => return false,
+        }
+        true
+    }
+
+    fn notice(&self, followed: &str, updated: &str) -> UpdateNotice {
+        let notice_of = self.notice_of.get();
+        notice_of.map_or(UpdateNotice::Whole, |notice_of| {
+            notice_of(followed, updated)
+        })
     }
 
     fn note(self: &Arc<Self>, topic: &Arc<Topic>, params: Option<&Arc<str>>) {

@@ -13,6 +13,7 @@ mod changes;
 mod hub;
 mod limits;
 mod listener;
+mod notice;
 mod publisher;
 #[cfg(feature = "http")]
 mod recent;
@@ -23,4 +24,6 @@ pub(crate) use hub::Hub;
 pub use limits::ListenerLimits;
 pub(crate) use limits::TooMany;
 pub(crate) use listener::Listener;
+pub(crate) use notice::NoticeOf;
+pub use notice::UpdateNotice;
 pub(crate) use topic::Subject;

@@ -133,26 +133,38 @@ impl Topic {
         self.members.lock()
     }
 
-    /// Notifies listeners of an update with these params, except those in `told`.
+    /// Notifies listeners of an update of the resource at this URI with these params, except those in
+    /// `told`.
     pub(super) fn updated(
         self: &Arc<Self>,
         only: Option<CallerKey>,
+        uri: &str,
         params: &Arc<str>,
         told: &mut BTreeSet<u64>,
     ) {
-        for (number, slot) in &*self.members() {
-            if only.is_none_or(|caller| slot.is_of(caller)) && told.insert(*number) {
-                slot.mark_update(self, params);
+        for (number, slot) in self.listeners(only) {
+            if !told.contains(&number) && slot.mark_update(self, uri, params) {
+                told.insert(number);
             }
         }
     }
 
+    /// All listeners, or those of one caller. They are copied, so that the lock is not held while a
+    /// relay decides how they are notified.
+    fn listeners(&self, only: Option<CallerKey>) -> Vec<(u64, Arc<Slot>)> {
+        let members = self.members();
+        let listeners = members
+            .iter()
+            .filter(|(_, slot)| only.is_none_or(|caller| slot.is_of(caller)));
+        listeners
+            .map(|(number, slot)| (*number, Arc::clone(slot)))
+            .collect()
+    }
+
     /// Notifies all listeners, or those of one caller, without waiting.
     pub(super) fn changed(self: &Arc<Self>, only: Option<CallerKey>) {
-        for slot in self.members().values() {
-            if only.is_none_or(|caller| slot.is_of(caller)) {
-                slot.mark(self);
-            }
+        for (_, slot) in self.listeners(only) {
+            slot.mark(self);
         }
     }
 }

@@ -55,6 +55,7 @@ pub(super) async fn reopen(
     };
     let at = AtReplica::reopened(replicas, place, opened.key, left);
     let lifecycle = Session::new(site.shared.context.changes.hub(), key)
+        .with_notices(site.shared.notices_of(&caller))
         .with_prefix(&place.prefix())
         .with_handshake(handshake.revision, Opened { client, promised });
     if let Err(full) = lifecycle.listener().pay(kept) {

@@ -61,7 +61,8 @@ pub(super) async fn initialize(
         .replicas
         .as_ref()
         .map(|replicas| replicas.new_place());
-    let lifecycle = Session::new(site.shared.context.changes.hub(), key);
+    let lifecycle = Session::new(site.shared.context.changes.hub(), key)
+        .with_notices(site.shared.notices_of(&caller));
     let lifecycle = Arc::new(match place {
         Some(place) => lifecycle.with_prefix(&place.prefix()),
         None => lifecycle,

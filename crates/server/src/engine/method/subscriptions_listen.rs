@@ -56,7 +56,8 @@ fn open(shared: &Shared, incoming: &Incoming<'_>) -> Result<Subscription, Reject
     }
     let hub = shared.context.changes.hub();
     let (key, ended) = (incoming.peer.quota_key(), incoming.peer.ended());
-    let subscription = Subscription::new(hub, id.clone(), accepted, key, ended)?;
+    let notices = shared.notices_of(incoming.caller());
+    let subscription = Subscription::new(hub, id.clone(), accepted, key, notices, ended)?;
     let tasks = match (tasks, relayed) {
         (Some((tasks, runner)), _) => {
             Some(runner.listen(incoming.caller(), id, incoming.revision, &tasks))
