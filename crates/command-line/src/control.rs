@@ -52,6 +52,12 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Text of others as part of one line of a log: the same, and control characters are replaced by
+/// visible symbols even if the output is not a terminal, because the log may be shown on one.
+pub fn log_text(text: &str) -> String {
+    harmless(&one_line(text))
+}
+
 /// Whether a character controls a terminal, or hides the real content of a text.
 pub fn is_order(letter: char) -> bool {
     match letter {
@@ -146,6 +152,7 @@ mod tests {
             assert_eq!(one_line(&text), "one two", "{end:?}");
         }
         assert_eq!(one_line("as it is"), "as it is");
+        assert_eq!(log_text("a\x1b[31m\nb\u{202e}"), "a␛[31m b\u{fffd}");
     }
 
     #[test]

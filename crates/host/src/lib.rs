@@ -61,7 +61,7 @@ pub use sampling::{SamplingError, SamplingModel, SamplingRequest};
 #[doc(hidden)]
 pub mod shared {
     pub use crate::{
-        fleet::{Fleet, FleetHooks, List, Listed, Lists, MissedUpdates, Upstream},
+        fleet::{Fleet, FleetHooks, List, Listed, Lists, MissedUpdates, Upstream, own_secrets},
         names::{Namer, Prefix},
     };
 

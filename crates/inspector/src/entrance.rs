@@ -12,7 +12,7 @@ use super::{
     answer::{self, Answer},
     app_site,
     door::Door,
-    route,
+    page, route,
 };
 
 /// The path of the server's endpoint.
@@ -68,16 +68,12 @@ impl Service<Request<Incoming>> for Entrance {
     }
 }
 
-/// Whether a request is for the server. All others are for the page.
+/// Whether a request is for the server. Requests for unknown paths are, because the server says
+/// where its endpoint is, in a form that MCP clients show.
 fn is_of_server(method: &Method, path: &str) -> bool {
-    // A client that was given the URL of the site learns where the endpoint is.
-    if path.starts_with("/.well-known/") || (path == "/" && method == Method::POST) {
-        return true;
-    }
-    let path = path.strip_suffix('/').unwrap_or(path);
-    let inner = path.strip_prefix(ENDPOINT).unwrap_or(path);
-    let is_known = matches!(inner, "/sse" | "/messages" | "/server-card" | "/healthz");
-    path == ENDPOINT || is_known
+    let is_of_page = path.starts_with("/api/")
+        || (matches!(*method, Method::GET | Method::HEAD) && page::has(path));
+    !is_of_page
 }
 
 #[cfg(test)]
@@ -86,7 +82,9 @@ mod tests {
 
     #[test]
     fn the_page_and_the_server_have_their_paths() {
-        assert!(is_of_server(&Method::POST, "/"));
+        for path in ["/", "/foo", "/index.html", "/mcp/x"] {
+            assert!(is_of_server(&Method::POST, path), "{path}");
+        }
         for path in [
             "/mcp",
             "/mcp/",
@@ -97,19 +95,15 @@ mod tests {
             "/healthz",
             "/.well-known/ai-catalog.json",
             "/.well-known/oauth-protected-resource/mcp",
+            "/mcpx",
+            "/foo",
+            "",
         ] {
             assert!(is_of_server(&Method::GET, path), "{path}");
         }
-        for path in [
-            "/",
-            "/api/state",
-            "/assets/main.js",
-            "/mcpx",
-            "/mcp/x",
-            "/favicon.ico",
-            "",
-        ] {
+        for path in ["/", "/index.html", "/api/state"] {
             assert!(!is_of_server(&Method::GET, path), "{path}");
         }
+        assert!(!is_of_server(&Method::POST, "/api/servers"));
     }
 }

@@ -28,6 +28,11 @@ const PAGE: Page = Page {
     gzip: include_bytes!(concat!(env!("OUT_DIR"), "/page.html.gz")),
 };
 
+/// Whether the page has a file at this path.
+pub(super) fn has(path: &str) -> bool {
+    matches!(path, "/" | "/index.html") || folder::file(path).is_some()
+}
+
 /// The page, or an error for another path.
 pub(super) fn answer(method: &Method, path: &str, headers: &HeaderMap, sandbox: &str) -> Answer {
     if !matches!(*method, Method::GET | Method::HEAD) {

@@ -15,6 +15,7 @@ mod differences;
 mod doctor;
 mod ending;
 mod ending_early;
+mod environment;
 mod faults;
 mod faulty_libc;
 mod golden;

@@ -276,3 +276,30 @@ fn the_manifest_is_valid_for_the_publisher_of_the_format() {
     let (is_valid, said) = validate(&manifest);
     assert!(!is_valid, "{said}");
 }
+
+#[test]
+fn it_has_no_options_for_servers_at_a_url() {
+    let place = with_program();
+    let help = stdout(&place.run(&["pack", "--help"]));
+    for option in [
+        "--header",
+        "--proxy",
+        "--cacert",
+        "--insecure",
+        "--era",
+        "--config",
+    ] {
+        assert!(!help.contains(option), "{option} in {help}");
+    }
+    assert!(help.contains("--timeout"), "{help}");
+    let words = [
+        "pack",
+        "--author",
+        "Ada",
+        "--timeout",
+        "0",
+        "--",
+        "./greeter",
+    ];
+    assert_eq!(place.run(&words).status.code(), Some(2));
+}

@@ -1,7 +1,7 @@
 """A stdio server that answers as a file says: python3 scripted.py FILE
 
 The file has an answer for each method: {"result": …}, {"error": …}, or "none" for silence. `tools/list` may have another
-one under `tools/list for clients that can be asked`. FILE.asked has the methods that came, one in a line.
+one under `tools/list for clients that can be asked`; `serverInfo` replaces that of the server. FILE.asked has the methods that came, one in a line.
 """
 import json
 import sys
@@ -20,7 +20,7 @@ for line in sys.stdin:
     if method == "initialize":
         asked = "elicitation" in message["params"]["capabilities"]
         capabilities = {"tools": {}, "prompts": {}, "resources": {}}
-        info = {"name": "scripted", "version": "1"}
+        info = answers.get("serverInfo", {"name": "scripted", "version": "1"})
         answer = {
             "result": {"protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": info}
         }

@@ -54,6 +54,20 @@ fn the_card_of_the_demo_server_leads_to_it() {
 }
 
 #[test]
+fn an_unknown_path_leads_to_the_endpoint() {
+    let place = Place::new();
+    let page = Gateway::start(&place, &[]);
+    let demo = HttpDemo::start();
+    for url in [&page.url, &demo.url] {
+        let site = url.strip_suffix("/mcp").expect("the endpoint");
+        let output = place.run(&["list", &format!("{site}/foo")]);
+        let said = stderr(&output);
+        assert!(said.contains("the MCP endpoint is `/mcp`"), "{said}");
+        assert!(!said.contains("validation"), "{said}");
+    }
+}
+
+#[test]
 fn the_card_of_the_gateway_leads_to_it() {
     let place = Place::with_lab();
     for words in [&["--names", "bare"][..], &["--names", "bare", "--no-page"]] {

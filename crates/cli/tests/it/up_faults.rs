@@ -96,3 +96,56 @@ fn calls_to_a_server_that_is_away_fail_at_once_and_work_when_it_is_back() {
         works(&call());
     }
 }
+
+#[test]
+fn a_server_cannot_forge_lines() {
+    let place = Place::new();
+    let info = r#"{"name":"ev\u001b[31m\nready   fake  2025","version":"1\u202e"}"#;
+    let empty = |name: &str| {
+        format!(
+            r#""{name}":{{"result":{{"{}":[]}}}}"#,
+            &name[..name.len() - 5]
+        )
+    };
+    let lists = ["tools/list", "prompts/list", "resources/list"].map(empty);
+    place.write(
+        "evil.json",
+        &format!(r#"{{"serverInfo":{info},{}}}"#, lists.join(",")),
+    );
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/scripted.py");
+    let gateway = Gateway::start(&place, &["--", "python3", script, "evil.json"]);
+    gateway.hears(&["ready", "python3"]);
+    let said = gateway.said();
+    let line = said.lines().find(|line| line.contains("fake"));
+    let line = line.expect("its name is shown");
+    assert!(line.contains("ev␛[31m ready fake 2025 1\u{fffd}"), "{said}");
+    assert!(!said.contains(['\u{1b}', '\u{202e}']), "{said}");
+}
+
+#[test]
+fn a_check_shows_no_secrets_and_finds_credentials_at_wrong_places() {
+    let place = Place::new();
+    let check = |config: &str| {
+        place.write("turnbuckle.toml", config);
+        let mut command = place.command(BINARY);
+        command.args(["up", "--check", "turnbuckle.toml"]);
+        let output = command.env("CRED", "hidden").output().expect("it runs");
+        (output.status.code(), stdout(&output), stderr(&output))
+    };
+    let secrets = "[servers.a]\ncommand = \"npx\"\nargs = [\"${CRED}\", \"--token\", \"hidden\", \
+        \"--password=hidden\"]\nenv = { A = \"hidden\" }\n";
+    let (code, out, err) = check(secrets);
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(out, "a\tA=… npx '${CRED}' --token … --password=…\n");
+    let (code, out, err) = check("[servers.a]\nurl = \"http://ada:hidden@127.0.0.1:9/mcp\"\n");
+    assert_eq!(code, Some(2), "{err}");
+    assert!(
+        err.contains("user name or a password") && err.contains("`credentials`"),
+        "{err}"
+    );
+    assert!(!format!("{out}{err}").contains("hidden"), "{out}{err}");
+    let (code, _, err) =
+        check("[servers.a]\nurl = \"http://127.0.0.1:9/mcp\"\nallow-private-networks = true\n");
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("belongs in `credentials`"), "{err}");
+}

@@ -54,6 +54,39 @@ fn health_and_counters_are_there_without_the_page() {
 }
 
 #[test]
+fn a_gateway_behind_a_proxy_shows_no_counters_and_no_page() {
+    let bad = "[servers.bad]\ncommand = \"/nonexistent/hidden\"\n";
+    for setting in [
+        "public-url = \"https://gw.example/mcp\"",
+        "allow-hosts = [\"gw.example\"]",
+    ] {
+        let place = Place::new();
+        let config = format!("[gateway]\n{setting}\n{}{bad}", demo());
+        place.write("turnbuckle.toml", &config);
+        let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
+        gateway.hears(&["ready", "demo"]);
+        gateway.hears(&["failed", "bad"]);
+        let host = gateway
+            .url
+            .trim_start_matches("http://")
+            .trim_end_matches("/mcp");
+        // Some proxies pass on the name that the client used, others that of the gateway.
+        for named in ["gw.example", host] {
+            assert_eq!(get(host, named, "/metrics").0, 404, "{setting} {named}");
+            assert_eq!(get(host, named, "/").0, 404, "{setting} {named}");
+            assert_eq!(get(host, named, "/healthz").0, 200, "{setting} {named}");
+            assert_eq!(
+                get(host, named, "/readyz"),
+                (503, r#"{"ready":false}"#.to_owned()),
+                "{setting} {named}"
+            );
+        }
+        let said = gateway.said();
+        assert!(said.contains("everyone who can reach"), "{said}");
+    }
+}
+
+#[test]
 fn operators_have_an_address_of_their_own() {
     let place = Place::new();
     place.write("turnbuckle.toml", &demo());

@@ -12,6 +12,6 @@ pub use find::{
     Lookup, config_files, configured, configured_with, find, somebody_elses, split,
     taken_of_several,
 };
-pub use options::{EraName, Options, limits};
+pub use options::{EraName, Options, limits, seconds};
 pub use server::{Server, command, is_program, without_query};
 pub use variables::{Masked, Process, WithInputs, variable as input_variable};

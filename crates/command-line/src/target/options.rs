@@ -107,7 +107,11 @@ fn logged(server: &str, log: &LoggingMessageNotificationParams) -> String {
     )
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// Parses a number of seconds, for options.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text
         .parse()
         .map_err(|_| format!("`{text}` is not a number of seconds"))?;

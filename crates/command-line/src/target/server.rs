@@ -7,7 +7,10 @@ use turnbuckle::{
     auth::client::OAuth,
     client::{Connect, HttpTarget},
 };
-use turnbuckle_host::config::{Entry, Launch, Remote};
+use turnbuckle_host::{
+    config::{Entry, Launch, Remote},
+    shared::own_secrets,
+};
 
 use super::{Options, program_name};
 use crate::{
@@ -49,7 +52,8 @@ pub fn without_query(url: &str) -> String {
     }
 }
 
-/// A program to start, as a config file or the command line describes it.
+/// A program to start, as a config file or the command line describes it. It does not inherit the
+/// secrets that only our own programs read.
 pub fn command(
     program: &str,
     arguments: &[String],
@@ -57,6 +61,9 @@ pub fn command(
     folder: Option<&Path>,
 ) -> Command {
     let mut command = Command::new(program).args(arguments);
+    for name in own_secrets() {
+        command = command.env_remove(name);
+    }
     for (name, value) in environment {
         command = command.env(name, value);
     }

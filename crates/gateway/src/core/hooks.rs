@@ -27,7 +27,7 @@ impl FleetHooks for CoreHooks {
                 // The server was just removed, and its supervisor is about to end.
                 return std::future::pending().await;
             };
-            Ok((plan.client(), plan.spec.target_as_written()?))
+            Ok((plan.client(), plan.target()?))
         })
     }
 

@@ -13,7 +13,7 @@ use std::{
 use tokio::{sync::Notify, task::JoinSet, time::Instant};
 use turnbuckle_base::lock::{Mutex, RwLock};
 use turnbuckle_host::{
-    ServerId, ServerSpec, ServerState,
+    InheritedVariables, ServerId, ServerSpec, ServerState,
     shared::{Fleet, Upstream},
 };
 use turnbuckle_server::Changes;
@@ -120,6 +120,11 @@ impl Core {
 
     pub(crate) fn lock(&self) -> Option<&Lock> {
         self.lock.get()
+    }
+
+    /// Sets which environment variables processes inherit that start from now on.
+    pub(crate) fn inherit(&self, variables: InheritedVariables) {
+        *self.common.inherited.write() = variables;
     }
 
     /// Records what a connected server offers.

@@ -7,8 +7,11 @@ use std::{
 };
 
 use tokio::{sync::Semaphore, time};
+use turnbuckle_base::lock::RwLock;
 use turnbuckle_client::Target;
-use turnbuckle_host::{Pacing, ServerId, ServerSpec, ServerState, shared::Fleet};
+use turnbuckle_host::{
+    InheritedVariables, Pacing, ServerId, ServerSpec, ServerState, shared::Fleet,
+};
 use turnbuckle_protocol::Implementation;
 use turnbuckle_server::{Relay, Server, SetupError, WeakSecret};
 use turnbuckle_session::round::KeyRing;
@@ -62,6 +65,7 @@ pub struct Gateway {
     park_for: Duration,
     max_processes: usize,
     pacing: Pacing,
+    inherited: InheritedVariables,
     lists: Option<PathBuf>,
     keys: Option<Result<KeyRing, WeakSecret>>,
     id: GatewayId,
@@ -85,6 +89,7 @@ impl Gateway {
             park_for: PARK_FOR,
             max_processes: MAX_PROCESSES,
             pacing: Pacing::default(),
+            inherited: InheritedVariables::default(),
             lists: None,
             keys: None,
             id: GatewayId::new(None),
@@ -186,6 +191,14 @@ impl Gateway {
         self
     }
 
+    /// Sets which environment variables of this process the processes of servers inherit. Defaults
+    /// to all variables except the keys of models and secrets of this project's programs. Leave out
+    /// the keys of callers and other secrets of the gateway.
+    pub fn inherit(mut self, variables: InheritedVariables) -> Self {
+        self.inherited = variables;
+        self
+    }
+
     /// Stores the lists of servers in this folder, so that after a restart of the gateway clients
     /// see the tools of servers that are still starting.
     pub fn lists(mut self, folder: impl Into<PathBuf>) -> Self {
@@ -276,6 +289,7 @@ impl Gateway {
             next_lane: Arc::new(AtomicU64::new(1)),
             is_of_caller: false,
             hides_entries: Arc::default(),
+            inherited: Arc::new(RwLock::new(self.inherited)),
         };
         let context = Context {
             sealer: Sealer::new(keys.clone()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tokio::task::JoinHandle;
-use turnbuckle_host::{ServerId, ServerSpec, ServerState};
+use turnbuckle_host::{InheritedVariables, ServerId, ServerSpec, ServerState};
 use turnbuckle_server::LiveServer;
 
 use crate::{
@@ -108,6 +108,12 @@ impl LiveGateway {
     /// [`Gateway::observe`](crate::Gateway::observe).
     pub fn overview(&self, period: Period) -> Option<Overview> {
         overview(&self.0.core, &self.0.callers, period)
+    }
+
+    /// Changes which environment variables the processes of servers inherit, for processes that
+    /// start from now on. See [`Gateway::inherit`](crate::Gateway::inherit).
+    pub fn inherit(&self, variables: InheritedVariables) {
+        self.0.core.inherit(variables);
     }
 
     /// Restarts a server, whatever its state, for all callers that have it. Calls in progress fail.

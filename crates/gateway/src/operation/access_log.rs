@@ -34,7 +34,7 @@ pub struct AccessRecord<'a> {
     pub time: u64,
     /// The method, or `other` for methods that the protocol does not define.
     pub method: &'a str,
-    /// The name of the tool or prompt in the gateway, or the URI without its query.
+    /// The name of the tool or prompt in the gateway, or the URI without its user and query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<&'a str>,
     /// The id of the caller, if the guard identified it.

@@ -41,6 +41,7 @@ impl Confirm {
             "" => String::new(),
             server => format!(" of server `{server}`"),
         };
+        let what = visible(what);
         let mut message = format!("Allow {} `{what}`{server}?", subject.kind.as_str());
         if let Some(arguments) = &subject.arguments {
             message.push_str("\n\nArguments:\n");
@@ -226,11 +227,64 @@ fn entry(confirm: &Confirm) -> Value {
     json!({ "method": "elicitation/create", "params": confirm.params() })
 }
 
-/// Formats arguments for the user, and cuts off long ones.
+/// Formats arguments for the user, and cuts off long ones. The user is told how much is missing.
 fn shown(arguments: &Value) -> String {
     let text = serde_json::to_string_pretty(arguments).unwrap_or_default();
+    // JSON has no control characters in its strings, so these lines are the layout.
+    let lines: Vec<_> = text.lines().map(visible).collect();
+    let text = lines.join("\n");
     match text.char_indices().nth(MAX_SHOWN) {
         None => text,
-        Some((end, _)) => format!("{} … ({} more bytes)", &text[..end], text.len() - end),
+        Some((end, _)) => {
+            let missing = text[end..].chars().count();
+            format!(
+                "{} …\n\nWARNING: {missing} more characters of the arguments are not shown.",
+                &text[..end]
+            )
+        }
+    }
+}
+
+/// Text of a client with its control characters, and those that hide or reorder text, as escapes.
+fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\u{61c}'
+            | '\u{200b}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}'
+            | '\u{feff}'
+            | '\u{e0000}'..='\u{e007f}' => shown.extend(letter.escape_unicode()),
+            _ if letter.is_control() => shown.extend(letter.escape_default()),
+            _ => shown.push(letter),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_cannot_hide_or_reorder_what_the_user_sees() {
+        let arguments = json!({ "a": "ok\n\u{202e}x\u{200b}\u{7f}\u{85}", "b": "日本 👩‍👩‍👧" });
+        let text = shown(&arguments);
+        for part in [r"ok\n\u{202e}x\u{200b}\u{7f}\u{85}", "日本 👩‍👩‍👧"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert_eq!(visible("a\nb\u{1b}[2J"), r"a\nb\u{1b}[2J");
+    }
+
+    #[test]
+    fn the_user_is_told_how_much_is_not_shown() {
+        let text = shown(&json!({ "a": "ä".repeat(MAX_SHOWN), "b": 1 }));
+        assert!(
+            text.contains("WARNING: 20 more characters of the arguments"),
+            "{text}"
+        );
     }
 }

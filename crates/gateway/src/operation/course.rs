@@ -1,6 +1,6 @@
 //! One request of a gateway: the decision of the policy, the outcome, and the entries in logs and metrics.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use futures_core::future::BoxFuture;
 use tokio::time::Instant;
@@ -221,14 +221,12 @@ impl Drop for Course {
         let Some(log) = &self.operation.log else {
             return;
         };
+        let name = self.about.name().map(without_secrets);
+        let name = name.as_deref().or(self.other_method.as_deref());
         log.write(&AccessRecord {
             time: access_log::now(),
             method: self.about.method,
-            name: self
-                .about
-                .name()
-                .map(without_query)
-                .or(self.other_method.as_deref()),
+            name,
             caller: self.about.caller.id(),
             reason: self.reason.as_deref(),
             revision: self.revision.as_str(),
@@ -253,9 +251,17 @@ fn is_unlimited(method: &str) -> bool {
     is_about_tasks || ListKind::of(method).is_some()
 }
 
-/// Removes the query of a URI, which may contain a secret.
-fn without_query(name: &str) -> &str {
-    name.split(['?', '#']).next().unwrap_or(name)
+/// Removes the query and the user of a URI, which may contain secrets.
+fn without_secrets(name: &str) -> Cow<'_, str> {
+    let place = name.split(['?', '#']).next().unwrap_or(name);
+    let Some((scheme, rest)) = place.split_once("://") else {
+        return place.into();
+    };
+    let end = rest.find(['/', '\\']).unwrap_or(rest.len());
+    match rest[..end].rfind('@') {
+        Some(at) => format!("{scheme}://{}", &rest[at + 1..]).into(),
+        None => place.into(),
+    }
 }
 
 fn trace_of(request: &RelayedRequest<'_>) -> Option<String> {
@@ -298,4 +304,21 @@ fn is_tool_error(result: &[u8]) -> bool {
         let said = Raw::from(value).member("isError");
         said.is_some_and(|said| said.get() == "true")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_logged_uri_has_no_secrets() {
+        for (name, logged) in [
+            ("https://u:PASS@h/a?key=1#2", "https://h/a"),
+            ("res://u:PASS@WORD@h", "res://h"),
+            ("file:///home/a@b", "file:///home/a@b"),
+            ("git_log", "git_log"),
+        ] {
+            assert_eq!(without_secrets(name), logged);
+        }
+    }
 }

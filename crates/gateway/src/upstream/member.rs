@@ -257,8 +257,9 @@ impl Member {
         } else {
             Vec::new()
         };
-        let target = spec
-            .target_as_written()
+        let target = self
+            .plan
+            .target()
             .map_err(|failure| failed(&failure.reason))?;
         let role = match self.plan.settings.isolation {
             Isolation::Shared => LaneRole::Calls,

@@ -5,8 +5,9 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64},
 };
 
-use turnbuckle_client::Client;
-use turnbuckle_host::{ServerId, ServerSpec};
+use turnbuckle_base::lock::RwLock;
+use turnbuckle_client::{Client, Target};
+use turnbuckle_host::{InheritedVariables, ServerFailure, ServerId, ServerSpec};
 use turnbuckle_protocol::{ClientCapabilities, Implementation};
 
 use super::{LaneHub, OnNews, Processes};
@@ -29,6 +30,8 @@ pub(crate) struct Common {
     pub(crate) is_of_caller: bool,
     /// Whether the policy can hide entries from lists.
     pub(crate) hides_entries: Arc<AtomicBool>,
+    /// The environment variables that processes inherit when they start.
+    pub(crate) inherited: Arc<RwLock<InheritedVariables>>,
 }
 
 impl Common {
@@ -42,6 +45,7 @@ impl Common {
             next_lane: Arc::clone(&self.next_lane),
             is_of_caller: true,
             hides_entries: Arc::clone(&self.hides_entries),
+            inherited: Arc::clone(&self.inherited),
         }
     }
 }
@@ -83,6 +87,12 @@ impl Plan {
             ClientCapabilities::new()
         };
         self.client_with(capabilities, &self.hub)
+    }
+
+    /// The target for a new session.
+    pub(crate) fn target(&self) -> Result<Target, ServerFailure> {
+        let inherited = self.common.inherited.read().clone();
+        self.spec.target_as_written(&inherited)
     }
 
     pub(super) fn client_with(

@@ -107,6 +107,15 @@ pub enum EntryError {
         /// The setting.
         key: String,
     },
+    /// A URL with a user name or a password, which clients do not send. Use a header instead.
+    #[error(
+        "the URL in `{key}` has a user name or a password: leave it out, and give it in `headers` \
+         (or in `credentials` of turnbuckle.toml)"
+    )]
+    UserInUrl {
+        /// The setting.
+        key: String,
+    },
     /// A URL that does not begin with `http://` or `https://`.
     #[error("`{url}` is not an http or https URL")]
     NotAUrl {

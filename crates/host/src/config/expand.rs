@@ -74,11 +74,7 @@ impl Expansion<'_> {
         if let Some(id) = reference.strip_prefix("input:") {
             return self.input(key, id).map(Some);
         }
-        let reference = reference.strip_prefix("env:").unwrap_or(reference);
-        let (name, default) = match reference.split_once(":-") {
-            Some((name, default)) => (name, Some(default)),
-            None => (reference, None),
-        };
+        let (name, default) = parts(reference);
         if !is_variable(name) {
             return Ok(None);
         }
@@ -117,6 +113,26 @@ impl Expansion<'_> {
             key: key.to_owned(),
         })
     }
+}
+
+/// The name of the variable in a reference to the environment, and its default.
+fn parts(reference: &str) -> (&str, Option<&str>) {
+    let reference = reference.strip_prefix("env:").unwrap_or(reference);
+    match reference.split_once(":-") {
+        Some((name, default)) => (name, Some(default)),
+        None => (reference, None),
+    }
+}
+
+/// The names of the environment variables in a text.
+pub(super) fn variables(text: &str) -> impl Iterator<Item = String> {
+    let references = text.split("${").skip(1).filter_map(|rest| {
+        let (reference, _) = rest.split_once('}')?;
+        (!reference.starts_with("input:")).then_some(parts(reference).0)
+    });
+    references
+        .filter(|name| is_variable(name))
+        .map(str::to_owned)
 }
 
 /// Whether a text is the name of an environment variable, unlike for example `workspaceFolder.path`.

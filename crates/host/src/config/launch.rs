@@ -193,6 +193,11 @@ impl Reader<'_> {
         if !(url.starts_with("http://") || url.starts_with("https://")) {
             return Err(EntryError::NotAUrl { url });
         }
+        if has_user(&url) {
+            return Err(EntryError::UserInUrl {
+                key: key.to_owned(),
+            });
+        }
         let mut headers = self.pairs("headers")?;
         headers.extend(self.pairs("http_headers")?);
         // Codex names the environment variables that hold the values of headers.
@@ -259,6 +264,13 @@ impl Reader<'_> {
             _ => Err(wrong(key, expected)),
         }
     }
+}
+
+/// Whether the authority of a URL has a user name or a password.
+fn has_user(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '\\', '?', '#']).next();
+    authority.is_some_and(|authority| authority.contains('@'))
 }
 
 fn wrong(key: &str, expected: &'static str) -> EntryError {

@@ -11,6 +11,7 @@ mod file;
 mod format;
 mod launch;
 mod lookup;
+mod named;
 mod place;
 mod section;
 mod settings;

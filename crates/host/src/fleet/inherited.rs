@@ -6,7 +6,7 @@ use super::matches;
 
 /// Variables in which people keep the API keys of models. The host needs them to ask models;
 /// servers do not.
-const MODEL_KEYS: [&str; 20] = [
+const MODEL_KEYS: [&str; 19] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
     "AZURE_OPENAI_API_KEY",
@@ -25,15 +25,29 @@ const MODEL_KEYS: [&str; 20] = [
     "OPENROUTER_API_KEY",
     "PERPLEXITY_API_KEY",
     "TOGETHER_API_KEY",
-    "TURNBUCKLE_MODEL_KEY",
     "XAI_API_KEY",
 ];
+
+/// Variables with secrets that only programs of this project read: the key of a model, Redis and
+/// the secret of replicas, and the answers to the inputs of config files.
+const OWN_SECRETS: [&str; 4] = [
+    "TURNBUCKLE_INPUT_*",
+    "TURNBUCKLE_MODEL_KEY",
+    "TURNBUCKLE_REDIS",
+    "TURNBUCKLE_SECRET",
+];
+
+/// The names of the variables of this process with secrets that only programs of this project read.
+pub fn own_secrets() -> Vec<OsString> {
+    InheritedVariables::all().except(OWN_SECRETS).left_out()
+}
 
 /// The environment variables of this process that the processes of servers inherit. Set it with
 /// [`HostBuilder::inherit`](crate::HostBuilder::inherit).
 ///
-/// By default all variables are inherited except the API keys of models, such as `OPENAI_API_KEY`.
-/// Variables that the entry of a server sets are always set, whatever is inherited.
+/// By default all variables are inherited except the API keys of models, such as `OPENAI_API_KEY`,
+/// and the secrets of programs of this project, such as `TURNBUCKLE_SECRET`. Variables that the
+/// entry of a server sets are always set, whatever is inherited.
 ///
 /// ```
 /// use turnbuckle_host::{Host, InheritedVariables};
@@ -52,7 +66,7 @@ pub struct InheritedVariables {
 
 impl Default for InheritedVariables {
     fn default() -> Self {
-        Self::all().except(MODEL_KEYS)
+        Self::all().except(MODEL_KEYS).except(OWN_SECRETS)
     }
 }
 
@@ -112,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_of_models_are_not_inherited_by_default() {
+    fn keys_of_models_and_own_secrets_are_not_inherited_by_default() {
         let default = InheritedVariables::default();
         for (name, is_inherited) in [
             ("PATH", true),
@@ -121,6 +135,10 @@ mod tests {
             ("OPENAI_API_KEY", false),
             ("ANTHROPIC_API_KEY", false),
             ("TURNBUCKLE_MODEL_KEY", false),
+            ("TURNBUCKLE_SECRET", false),
+            ("TURNBUCKLE_REDIS", false),
+            ("TURNBUCKLE_INPUT_API_KEY", false),
+            ("TURNBUCKLE_GATEWAYS", true),
         ] {
             assert_eq!(default.admits(name), is_inherited, "{name}");
             assert!(InheritedVariables::all().admits(name), "{name}");

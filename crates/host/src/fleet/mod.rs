@@ -25,7 +25,7 @@ mod upstream;
 use aside::aside;
 pub use failure::{FailureKind, ServerFailure};
 pub(crate) use filter::{ToolFilter, matches};
-pub use inherited::InheritedVariables;
+pub use inherited::{InheritedVariables, own_secrets};
 pub use listing::{List, Listed};
 pub use members::Fleet;
 pub(crate) use origin::{Attribution, Origin};

@@ -113,8 +113,8 @@ impl Reach {
     }
 
     /// How the server is started, in a form that may be shown to a user: without values of headers,
-    /// without the user and query of a URL, and without values of variables except those that
-    /// determine which code is run.
+    /// without the user and query of a URL, without arguments that their options name as secrets,
+    /// and without values of variables except those that determine which code is run.
     pub(crate) fn to_redacted_string(&self) -> String {
         match self {
             Self::Launch(Launch::Command {
@@ -135,25 +135,79 @@ impl Reach {
                     };
                     format!("{name}={value}")
                 });
-                let words = std::iter::once(program).chain(arguments);
                 folder
                     .into_iter()
                     .chain(variables)
-                    .chain(words.map(|word| quoted(word)))
+                    .chain([quoted(program)])
+                    .chain(shown_arguments(arguments))
                     .collect::<Vec<_>>()
                     .join(" ")
             }
-            Self::Launch(Launch::Remote(remote)) => {
-                let mut place = without_secrets(&remote.url);
-                if remote.url.contains(['?', '#']) {
-                    place.push_str("?…");
-                }
-                place
-            }
+            Self::Launch(Launch::Remote(remote)) => shown_url(&remote.url),
             Self::Custom(_) => "a server of the application".to_owned(),
             Self::Unusable(reason) => format!("unusable: {reason}"),
         }
     }
+}
+
+/// A URL without its user, query and fragment.
+fn shown_url(url: &str) -> String {
+    let mut place = without_secrets(url);
+    if url.contains(['?', '#']) {
+        place.push_str("?…");
+    }
+    place
+}
+
+/// The arguments of a program, quoted for a shell. Values of options that name a secret are left
+/// out, and so are headers, and passwords and queries in URLs.
+fn shown_arguments(arguments: &[String]) -> Vec<String> {
+    let mut before = "";
+    let shown = arguments.iter().map(|word| {
+        let option = std::mem::replace(&mut before, word);
+        let is_value = option.starts_with('-') && (names_secret(option) || is_header(option));
+        // An expression that is not expanded says where the secret comes from.
+        let is_reference = word.starts_with("${") && word.ends_with('}');
+        if is_value && !is_reference && !word.starts_with("--") {
+            return "…".to_owned();
+        }
+        match word.split_once('=') {
+            Some((name, value)) if names_secret(name) && !value.starts_with("${") => {
+                format!("{}=…", quoted(name))
+            }
+            _ => shown_argument(word),
+        }
+    });
+    shown.collect()
+}
+
+fn shown_argument(word: &str) -> String {
+    if !word.contains("://") || !word.contains(['?', '@']) {
+        return quoted(word);
+    }
+    let (place, query) = match word.split_once('?') {
+        Some((place, _)) => (place, "?…"),
+        None => (word, ""),
+    };
+    let place = if place.contains('@') {
+        without_secrets(place)
+    } else {
+        place.to_owned()
+    };
+    format!("{}{query}", quoted(&place))
+}
+
+/// Whether the name of an option or a variable says that its value is a secret.
+fn names_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["token", "key", "secret", "password", "passwd"]
+        .iter()
+        .any(|end| name.ends_with(end))
+}
+
+/// Whether the value of an option is a header, which is often a secret.
+fn is_header(option: &str) -> bool {
+    ["-H", "--header"].contains(&option)
 }
 
 /// Variables whose values determine which code a program runs, or where a package comes from.
@@ -283,5 +337,41 @@ mod tests {
         );
         assert!(!format!("{spec:?}").contains("hidden"));
         assert_eq!(command("a", &["b c"]).to_redacted_string(), "a 'b c'");
+    }
+
+    #[test]
+    fn secrets_among_arguments_are_not_shown() {
+        for (arguments, shown) in [
+            (&["--token", "hidden", "next"][..], "a --token … next"),
+            (&["--api-key", "hidden"], "a --api-key …"),
+            (&["--password=hidden", "b"], "a --password=… b"),
+            (&["-e", "API_KEY=hidden"], "a -e API_KEY=…"),
+            (&["--header", "Authorization: hidden"], "a --header …"),
+            (
+                &["postgres://ada:hidden@db/x?sslkey=hidden"],
+                "a postgres://db/x?…",
+            ),
+            (&["--use-token", "--verbose"], "a --use-token --verbose"),
+            (&["--token", "${T}"], "a --token '${T}'"),
+            (&["--token=${T}"], "a '--token=${T}'"),
+            (&["key", "b"], "a key b"),
+            (
+                &["--from", "git+https://h/a@v1#subdirectory=b"],
+                "a --from 'git+https://h/a@v1'",
+            ),
+        ] {
+            assert_eq!(command("a", arguments).to_redacted_string(), shown);
+        }
+    }
+
+    #[test]
+    fn variables_are_shown_as_they_are_written() {
+        let launch = |reach| match reach {
+            Reach::Launch(launch) => launch,
+            _ => unreachable!("the commands of these tests are launches"),
+        };
+        let spec = crate::ServerSpec::from(launch(command("a", &["hidden"])));
+        let spec = spec.shown_as(launch(command("a", &["${CRED}"])));
+        assert_eq!(spec.to_redacted_string(), "a '${CRED}'");
     }
 }

@@ -56,6 +56,8 @@ pub enum Start {
 #[must_use = "it is given to a host"]
 pub struct ServerSpec {
     pub(crate) reach: Reach,
+    /// The launch to show instead, with its variables as they are written.
+    shown: Option<Launch>,
     pub(crate) start: Start,
     pub(crate) start_timeout: Duration,
     pub(crate) call_timeout: Option<Duration>,
@@ -70,6 +72,7 @@ impl ServerSpec {
     fn new(reach: Reach) -> Self {
         Self {
             reach,
+            shown: None,
             start: Start::default(),
             start_timeout: START_TIMEOUT,
             call_timeout: None,
@@ -211,7 +214,18 @@ impl ServerSpec {
     /// How the server is started, without secrets, in a form that may be shown to a user.
     #[doc(hidden)]
     pub fn to_redacted_string(&self) -> String {
-        self.reach.to_redacted_string()
+        match &self.shown {
+            Some(launch) => Reach::Launch(launch.clone()).to_redacted_string(),
+            None => self.reach.to_redacted_string(),
+        }
+    }
+
+    /// Shows this launch to users, in which variables are not expanded, because their values may be
+    /// secrets.
+    #[doc(hidden)]
+    pub fn shown_as(mut self, launch: Launch) -> Self {
+        self.shown = Some(launch);
+        self
     }
 
     /// Whether the server is a program that the host starts.
@@ -259,11 +273,14 @@ impl ServerSpec {
         self.start_timeout
     }
 
-    /// The target as it was given. A process inherits all variables.
+    /// The target as it was given. A process inherits these variables.
     #[doc(hidden)]
-    pub fn target_as_written(&self) -> Result<Target, ServerFailure> {
+    pub fn target_as_written(
+        &self,
+        inherited: &InheritedVariables,
+    ) -> Result<Target, ServerFailure> {
         self.target(&Customise {
-            inherited: &InheritedVariables::all(),
+            inherited,
             #[cfg(feature = "http")]
             server: ServerId::new(""),
             #[cfg(feature = "http")]

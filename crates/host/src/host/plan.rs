@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf, sync::Arc};
 use indexmap::IndexMap;
 
 use crate::{
-    config::{ConfigError, ConfigFiles, Entry, Variables},
+    config::{ConfigError, ConfigFiles, Entry, Unexpanded, Variables},
     fleet::ServerSpec,
     id::ServerId,
 };
@@ -119,7 +119,11 @@ impl Plan {
             settings.approved_tools.clear();
         }
         let spec = match entry.launch(&*self.variables) {
-            Ok(launch) => ServerSpec::from(launch),
+            Ok(launch) => match entry.launch(&Unexpanded) {
+                Ok(shown) => ServerSpec::from(launch).shown_as(shown),
+                // A variable has the beginning of the URL.
+                Err(_) => ServerSpec::from(launch),
+            },
             Err(error) => {
                 notes.push(about(entry, format!("it cannot be used: {error}")));
                 ServerSpec::unusable(error.to_string())

@@ -3,6 +3,7 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use clap::Args;
@@ -12,7 +13,7 @@ use turnbuckle_base::replace;
 use turnbuckle_command_line::{
     control::tell,
     failure::{Code, Failed, Outcome},
-    target::ServerArguments,
+    target::{self, Lookup, Options},
 };
 
 use super::{
@@ -64,12 +65,18 @@ pub(crate) struct Pack {
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     output: PathBuf,
 
-    #[command(flatten)]
-    server: ServerArguments,
+    /// How many seconds the whole command may take. Default: a request fails after a minute of
+    /// silence and after an hour in total.
+    #[arg(long, value_name = "SECONDS", value_parser = target::seconds)]
+    timeout: Option<Duration>,
+
+    /// The program to start as the server, with its arguments.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
 }
 
 pub(crate) fn run(pack: &Pack) -> Outcome {
-    let Some((program, arguments)) = pack.server.command.split_first() else {
+    let Some((program, arguments)) = pack.command.split_first() else {
         return Err(Failed::usage("name the program of the server")
             .hint("turnbuckle pack --author NAME -- target/release/greeter"));
     };
@@ -80,14 +87,17 @@ pub(crate) fn run(pack: &Pack) -> Outcome {
             .hint("give the path of the program; PATH is not searched"));
     }
     let platform = pack.check()?;
-    let (server, _) = pack.server.split(&[])?;
+    let (server, _) = target::split(&[], &pack.command, Lookup::default())?;
     let work = async |session: Session| {
         let offer = Offer::read(&session.connection).await?;
         let implementation = session.connection.server().implementation().cloned();
         Ok((offer, implementation))
     };
-    let (offer, implementation) =
-        block_on(session::with(&pack.server.options, None, &server, work))?;
+    let options = Options {
+        timeout: pack.timeout,
+        ..Options::default()
+    };
+    let (offer, implementation) = block_on(session::with(&options, None, &server, work))?;
     let about = pack.about(implementation.as_ref())?;
     if pack.registry.is_some() {
         registry::check(&about)?;

@@ -107,7 +107,8 @@ pub(crate) struct Up {
     #[arg(long, value_name = "ORIGIN", value_parser = listen::origin)]
     allow_origin: Vec<String>,
 
-    /// Do not serve the inspector page. It is served on loopback only.
+    /// Do not serve the inspector page. It is served on loopback only, and not if the gateway has a
+    /// public URL or accepts other host names.
     #[arg(long)]
     no_page: bool,
 
@@ -203,9 +204,6 @@ impl Up {
         let own = OwnUrls::new(local, plan.gateway.public_url.as_deref());
         plan.without(&own);
         plan.tell_problems();
-        // The page is only for this machine, and other machines reach a public URL.
-        let is_local = local.is_some_and(|local| local.ip().to_canonical().is_loopback())
-            && plan.gateway.public_url.is_none();
         let live = LiveFront::listening(&plan, local, self.hosts(&plan));
         let live = if self.replicas.are_wanted() {
             live.with_replicas()
@@ -213,7 +211,10 @@ impl Up {
             live
         };
         live.check(&plan)?;
-        let recorder = watched.recorder.filter(|_| is_local);
+        // The page is only for this machine, and other machines may reach a public URL.
+        let is_public = live.is_public();
+        let has_page = !is_public && plan.gateway.public_url.is_none();
+        let recorder = watched.recorder.filter(|_| has_page);
         let watched = Watched {
             recorder: recorder.clone(),
             ..watched
@@ -239,6 +240,7 @@ impl Up {
             operation,
             guard,
             pending,
+            is_public,
             page: recorder.map(|recorder| (recorder, asked)),
         };
         let admin = self.admin.as_deref().or(plan.gateway.admin.as_deref());
@@ -284,26 +286,22 @@ impl Up {
             operation,
             guard,
             pending,
+            is_public,
             page: shown,
         } = front;
         let settings = self.settings(plan);
         let address = listener.local_address();
-        let page = address.filter(|address| {
-            let is_local = address.ip().to_canonical().is_loopback();
-            is_local && plan.gateway.public_url.is_none() && !self.no_page
-        });
-        let Some(page) = page else {
+        let Some(((recorder, asked), page)) = shown.zip(address) else {
             announce(address, plan, None);
-            if guard.is_none() && address.is_none_or(|it| !it.ip().to_canonical().is_loopback()) {
+            if guard.is_none() && is_public {
                 tell(
                     "warning: everyone who can reach this address can use these servers; set keys for callers with `[[gateway.keys]]`",
                 );
             }
-            let is_local = address.is_none_or(|it| it.ip().to_canonical().is_loopback());
-            let readers = if is_local {
-                Readers::Operators
-            } else {
+            let readers = if is_public {
                 Readers::Everybody
+            } else {
+                Readers::Operators
             };
             let settings = settings.extra_routes(pending.or(operation::texts(
                 gateway.clone(),
@@ -326,9 +324,7 @@ impl Up {
         }
         let id = inspector.add(own, Origin::given("command line"))?;
         inspector.connect_when_looked_at(id);
-        if let Some((recorder, asked)) = shown {
-            inspector.show_gateway(page::gateway(gateway.clone(), recorder, page, asked));
-        }
+        inspector.show_gateway(page::gateway(gateway.clone(), recorder, page, asked));
         // Before the first client connects, because its answers may come through another replica.
         gateway.server().ready().await;
         let service = gateway.server().http_with(settings);
@@ -392,6 +388,8 @@ struct FrontParts {
     operation: Arc<Operation>,
     guard: Option<Arc<dyn Protect>>,
     pending: PendingSignIns,
+    /// Whether clients on other machines can reach the gateway.
+    is_public: bool,
     /// The recorder for the page, and the notification with which the page requests a reload.
     page: Option<(Arc<Recorder>, Arc<Notify>)>,
 }
@@ -416,6 +414,7 @@ fn open(
         gateway = gateway.lists(folder);
     }
     let mut gateway = gateway
+        .inherit(plan.withheld.inherited())
         .naming(plan.naming)
         .operation(Arc::clone(operation))
         .on_state(move |server, state| {

@@ -100,6 +100,12 @@ impl Credentials {
         Ok(Some(CallerCredentials::SignIn(oauth)))
     }
 
+    /// The environment variables with secrets.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &str> {
+        let variables = [&self.env, &self.client_secret_env];
+        variables.into_iter().filter_map(|name| name.as_deref())
+    }
+
     /// Rejects settings that contradict each other.
     fn check(&self) -> Outcome {
         let header = [&self.header, &self.prefix, &self.env, &self.keyring];

@@ -91,6 +91,13 @@ pub(super) struct OwnKeys {
     #[serde(default, deserialize_with = "processes")]
     pub(super) processes: Option<usize>,
     pub(super) credentials: Option<Credentials>,
+    /// A key of `credentials` that is at the wrong place, where it would have no effect.
+    #[serde(
+        default,
+        rename = "allow-private-networks",
+        deserialize_with = "inside_credentials"
+    )]
+    _allow_private_networks: (),
     /// Changes to how tools are offered, by the tools' names on the server.
     #[serde(default)]
     pub(super) tools: BTreeMap<String, ToolKeys>,
@@ -125,6 +132,12 @@ const MAX_PARK_SECONDS: u64 = 3600;
 
 fn park_seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     number(from, "park-seconds", 1..=MAX_PARK_SECONDS)
+}
+
+fn inside_credentials<'de, D: Deserializer<'de>>(_: D) -> Result<(), D::Error> {
+    let said = "`allow-private-networks` belongs in `credentials`: \
+                `credentials = { …, allow-private-networks = true }`";
+    Err(D::Error::custom(said))
 }
 
 fn origins<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
@@ -230,6 +243,14 @@ impl GatewayFile {
         toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
     }
 
+    /// The environment variables with the keys of callers and the credentials of servers.
+    pub(super) fn secret_variables(&self) -> impl Iterator<Item = &str> {
+        let keys = self.gateway.keys.iter().map(KeyEntry::variable);
+        let servers = self.servers.values();
+        let credentials = servers.filter_map(|server| server.credentials.as_ref());
+        keys.chain(credentials.flat_map(Credentials::variables))
+    }
+
     /// The keys of a server that only the gateway uses.
     pub(super) fn keys_of(&self, server: &str) -> OwnKeys {
         self.servers.get(server).cloned().unwrap_or_default()
@@ -296,6 +317,10 @@ mod tests {
             ("[gateway]\npublic-url = \"mcp.example\"", "public-url"),
             ("[gateway]\nallow-hosts = [\"http://x/\"]", "allow-hosts"),
             ("[gateway]\nallow-origins = [\"x\"]", "allow-origins"),
+            (
+                "[servers.a]\nallow-private-networks = true",
+                "belongs in `credentials`",
+            ),
             (
                 "[servers.a]\ncredentials = { headr = \"x\" }",
                 "credentials",

@@ -151,6 +151,11 @@ impl LiveFront {
         self.check_replicas(plan)
     }
 
+    /// Whether clients on other machines can reach the gateway, at its address or through a proxy.
+    pub(super) fn is_public(&self) -> bool {
+        self.is_public
+    }
+
     /// Whether the guard of the running gateway distinguishes callers.
     pub(super) fn tells_callers_apart(&self) -> bool {
         self.started.tells_callers_apart()

@@ -19,6 +19,13 @@ pub(super) struct KeyEntry {
     env: String,
 }
 
+impl KeyEntry {
+    /// The environment variable with the key.
+    pub(super) fn variable(&self) -> &str {
+        &self.env
+    }
+}
+
 /// The shortest key that is accepted: 16 characters, too many to guess.
 const MIN_KEY: usize = 16;
 

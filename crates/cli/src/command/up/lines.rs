@@ -4,7 +4,10 @@ use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use turnbuckle::host::{ServerId, ServerState};
 use turnbuckle_base::lock::Mutex;
-use turnbuckle_command_line::{control::tell, style::Style};
+use turnbuckle_command_line::{
+    control::{log_text, tell},
+    style::Style,
+};
 
 /// Reports servers that become ready or fail, each failure once.
 #[derive(Clone)]
@@ -47,11 +50,13 @@ fn words(state: &ServerState) -> Option<(&'static str, String)> {
     match state {
         ServerState::Ready(ready) => {
             let named = ready.implementation.as_ref();
-            let name = named.map_or_else(String::new, |it| format!("  {} {}", it.name, it.version));
+            let name = named.map_or_else(String::new, |it| {
+                format!("  {} {}", log_text(&it.name), log_text(&it.version))
+            });
             Some(("ready  ", format!("{}{name}", ready.revision)))
         }
         ServerState::Restarting { failure, .. } | ServerState::Failed { failure, .. } => {
-            Some(("failed ", failure.reason.clone()))
+            Some(("failed ", log_text(&failure.reason)))
         }
         ServerState::Disabled => Some(("off    ", "disabled in its config file".to_owned())),
         _ => None,

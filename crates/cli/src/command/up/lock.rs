@@ -134,7 +134,9 @@ pub(crate) fn run(lock: &Lock) -> Outcome {
 impl Lock {
     async fn compare(&self, plan: &Plan, kept: LockFile) -> Outcome {
         let path = kept.path().to_owned();
-        let mut gateway = Gateway::new("turnbuckle", env!("CARGO_PKG_VERSION")).lock(kept);
+        let mut gateway = Gateway::new("turnbuckle", env!("CARGO_PKG_VERSION"))
+            .inherit(plan.withheld.inherited())
+            .lock(kept);
         for server in &plan.servers {
             let (id, settings) = (server.id.as_str(), server.settings.clone());
             gateway = match &server.personal {

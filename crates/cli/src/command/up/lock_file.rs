@@ -2,7 +2,7 @@
 
 use turnbuckle::gateway::lock::{Lock, LockDifference, LockMode};
 use turnbuckle_command_line::{
-    control::tell,
+    control::{log_text, tell},
     failure::{Failed, Outcome},
 };
 
@@ -45,11 +45,15 @@ pub(super) fn open(plan: &Plan, said: Option<LockChoice>) -> Outcome<Option<Lock
 
 /// Prints a difference as one line.
 pub(super) fn tell_difference(difference: &LockDifference) {
-    let (label, said) = (difference.label(), difference.description());
+    // Names and texts are those of servers.
+    let (label, said) = (
+        log_text(&difference.label()),
+        log_text(&difference.description()),
+    );
     let effect = difference.effect.as_str();
     let kind = difference.kind.as_str();
     let end = if difference.is_withheld {
-        let words = difference.approve_arguments();
+        let words = log_text(&difference.approve_arguments());
         format!("; withheld until `turnbuckle lock approve {words}`")
     } else {
         String::new()

@@ -3,7 +3,7 @@
 //! [`command`] reads the command line and serves; [`plan`] finds the servers; [`mod@file`] reads the settings in
 //! `turnbuckle.toml` besides how servers are started; [`reload`] watches for changes; [`lines`] reports the
 //! states of servers; [`lock_file`] opens the lock file, and [`lock`] is the command for that file; [`admin`]
-//! is the address for operators.
+//! is the address for operators; [`withheld`] says which variables servers do not inherit.
 
 mod admin;
 mod check;
@@ -29,5 +29,7 @@ mod plan;
 mod reload;
 mod sign_in_access;
 mod used_files;
+mod withheld;
+mod written;
 
 pub(crate) use command::{Up, run};

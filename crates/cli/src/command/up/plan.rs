@@ -16,7 +16,7 @@ use turnbuckle_command_line::{
     target::{self, EraName, Lookup, Options, Server},
     trust::Consent,
 };
-use turnbuckle_host::config::{ConfigError, ConfigFiles, Entry, Launch, Settings};
+use turnbuckle_host::config::{ConfigError, ConfigFiles, Entry, Launch, Settings, Unexpanded};
 
 use super::{
     credentials::Credentials,
@@ -25,6 +25,8 @@ use super::{
     own_urls::OwnUrls,
     personal::PersonalPlan,
     used_files::UsedFiles,
+    withheld::Withheld,
+    written::{home, is_file, short_name},
 };
 use crate::demo;
 
@@ -47,6 +49,8 @@ pub(super) struct Plan {
     pub(super) problems: Vec<String>,
     /// The names of servers whose entries have a mistake.
     pub(super) broken: Vec<String>,
+    /// The variables that servers do not inherit.
+    pub(super) withheld: Withheld,
     /// Messages about settings without effect.
     notes: Vec<String>,
     /// The file with the settings in `gateway`.
@@ -125,6 +129,7 @@ impl Plan {
             used: UsedFiles::default(),
             problems: Vec::new(),
             broken: Vec::new(),
+            withheld: Withheld::default(),
             notes: Vec::new(),
             own_file: None,
             chain: nesting::chain(up)?,
@@ -157,7 +162,7 @@ impl Plan {
         self.naming = Naming::Bare;
         self.add(
             id,
-            server.launch,
+            (server.launch, server.shown),
             &OwnKeys::default(),
             UpstreamSettings::new().bare(),
         )
@@ -166,6 +171,7 @@ impl Plan {
     /// Adds all servers of a file, and of the files that it imports.
     pub(super) fn add_file(&mut self, path: &Path) -> Outcome {
         let own = GatewayFile::open(path)?;
+        self.withheld.add_file(&own);
         self.files.push(path.to_owned());
         match ConfigFiles::only(path) {
             Ok(config_files) => {
@@ -194,6 +200,7 @@ impl Plan {
 
     /// Adds the server of an entry, unless a nearer entry has its name.
     pub(super) fn add_entry(&mut self, entry: &Entry, own: &GatewayFile) {
+        self.withheld.add_entry(entry);
         // A nearer entry with a mistake counts: a farther one of the same name is another server.
         let is_taken = self.servers.iter().any(|other| other.id == entry.name)
             || self.broken.contains(&entry.name);
@@ -225,9 +232,11 @@ impl Plan {
                 not.key, not.reason
             )
         }));
+        // A variable may have the beginning of a URL; then the entry can only be shown with its value.
+        let shown = entry.launch(&Unexpanded).unwrap_or(server.shown);
         let added = self.add(
             entry.name.clone(),
-            server.launch,
+            (server.launch, shown),
             &keys,
             UpstreamSettings::new(),
         );
@@ -250,7 +259,7 @@ impl Plan {
     fn add(
         &mut self,
         id: String,
-        mut launch: Launch,
+        (mut launch, shown): (Launch, Launch),
         keys: &OwnKeys,
         mut settings: UpstreamSettings,
     ) -> Outcome {
@@ -274,7 +283,6 @@ impl Plan {
             settings = settings.era(era_of(era));
         }
         let identity = format!("{launch:?} {keys:?}");
-        let shown = ServerSpec::from(launch.clone()).to_redacted_string();
         let url = match &launch {
             Launch::Remote(remote) => Some(remote.url.clone()),
             Launch::Command { .. } => None,
@@ -283,14 +291,14 @@ impl Plan {
             environment.push((nesting::VARIABLE.to_owned(), self.chain.clone()));
         }
         let personal = PersonalPlan::read(&launch, keys.credentials.as_ref())?;
-        let spec = spec_of(&mut launch, keys.credentials.as_ref(), &identity)?;
+        let spec = spec_of(&mut launch, keys.credentials.as_ref(), &identity)?.shown_as(shown);
         self.servers.push(PlannedServer {
             personal,
             id,
+            shown: spec.to_redacted_string(),
             spec,
             settings,
             is_isolation_chosen: keys.isolation.is_some(),
-            shown,
             url,
             identity,
         });
@@ -446,21 +454,6 @@ fn demo_server() -> Outcome<PlannedServer> {
     })
 }
 
-/// Whether a word means a file: the file exists, or the word looks like a path.
-fn is_file(word: &str) -> bool {
-    let path = Path::new(word);
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    path.is_file() || matches!(extension, Some("toml" | "json" | "yaml" | "yml"))
-}
-
-/// Expands `~/…` to a path in the home folder.
-fn home(path: &Path) -> PathBuf {
-    match (path.strip_prefix("~"), std::env::home_dir()) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => path.to_owned(),
-    }
-}
-
 /// Adds the settings of an entry besides how its server is started.
 fn with_settings(mut spec: ServerSpec, settings: &Settings) -> ServerSpec {
     if let Some(timeout) = settings.start_timeout {
@@ -473,11 +466,4 @@ fn with_settings(mut spec: ServerSpec, settings: &Settings) -> ServerSpec {
         spec = spec.include_tools(names);
     }
     spec.exclude_tools(&settings.excluded_tools)
-}
-
-/// A short name: the host of a URL, or the name of a program.
-fn short_name(name: &str) -> String {
-    let name = name.split_once("://").map_or(name, |(_, rest)| rest);
-    let name = name.split(['/', '?', ':']).next().unwrap_or(name);
-    if name.is_empty() { "server" } else { name }.to_owned()
 }

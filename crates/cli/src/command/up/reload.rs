@@ -33,6 +33,7 @@ use super::{
     pending_sign_ins::PendingSignIns,
     plan::Plan,
     used_files::UsedFiles,
+    withheld::Withheld,
 };
 
 /// How often the files are checked.
@@ -64,6 +65,8 @@ pub(super) struct Reload<'a> {
     lock_file: PathBuf,
     /// Settings for tools that their servers do not have, which were reported.
     missing: HashSet<(ServerId, String)>,
+    /// The variables that servers do not inherit, of this plan and all before it.
+    withheld: Withheld,
 }
 
 /// The parts that are needed to apply a new plan.
@@ -113,6 +116,7 @@ impl<'a> Reload<'a> {
             is_demo: plan.is_demo,
             lock_file: plan.lock_file(),
             missing: HashSet::new(),
+            withheld: plan.withheld.clone(),
         }
     }
 
@@ -248,6 +252,9 @@ impl<'a> Reload<'a> {
                 tell(&format!("removed {id}  no longer served"));
             }));
         }
+        // Before servers are added. Programs that run already keep their environment.
+        self.withheld.add(&plan.withheld);
+        self.gateway.inherit(self.withheld.inherited());
         let mode = lock_file::mode(&plan, self.up.lock());
         let changes = async {
             // Before servers are added, so that nothing is offered that the new policy denies. A gateway without a
