@@ -81,20 +81,16 @@ impl Link {
             let is_last =
                 |post: &Post<'_>| is_repeated || !http.is_repeatable(post.method, &post.message);
             match http.attempt(post, &session).await {
-                // The connection was one answer behind, and has been closed. A handshake whose answer is
-                // lost has opened nothing that is used.
-                Ok(Answered::Landed)
-                    if post.events.is_none()
-                        && !post.slot.is_settled()
-                        && (!is_last(post) || post.method == "initialize" && !is_repeated) =>
-                {
+                Ok(answered) if is_repeated || !may_be_asked_again(http, post, &answered) => {
+                    return Ok(answered);
+                }
+                Ok(_) => {
                     let server = &**self.server();
                     tracing::debug!(
                         server,
                         "got the answer to another request, sending it once more"
                     );
                 }
-                Ok(answered) => return Ok(answered),
                 Err(AttemptError::Fault(fault)) => {
                     // The server refused the request without reading it, so any request can be sent
                     // again.
@@ -178,4 +174,14 @@ impl Link {
             self.desired.doubt();
         }
     }
+}
+
+/// Whether the answer to another request came in place of this one's, and the request can safely be
+/// sent again. The connection was one answer behind, and has been closed. A handshake whose answer is
+/// lost has opened nothing that is used.
+fn may_be_asked_again(http: &Http, post: &Post<'_>, answered: &Answered) -> bool {
+    matches!(answered, Answered::Landed)
+        && !post.slot.is_settled()
+        && post.events.is_none()
+        && (post.method == "initialize" || http.is_repeatable(post.method, &post.message))
 }

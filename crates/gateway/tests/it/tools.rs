@@ -5,7 +5,7 @@ use turnbuckle_gateway::{Gateway, LiveGateway, ToolSettings, UpstreamSettings};
 use turnbuckle_host::ServerSpec;
 
 use crate::{
-    by_hand::{as_caller, call, request, send, text},
+    by_hand::{as_caller, as_legacy_caller, call, request, send, text},
     raw_child,
 };
 
