@@ -106,7 +106,7 @@ fn what_is_missing_is_named_before_anything_is_written() {
         stderr(&output)
     };
     assert!(run(&[]).contains("name the program"));
-    assert!(run(&["--", "greeter-that-is-not-there"]).contains("there is no program"));
+    assert!(run(&["--", "greeter-that-is-not-there"]).contains("no program at"));
     let bad_name = [
         "--registry",
         "greeter",

@@ -114,7 +114,7 @@ fn a_server_cannot_forge_lines() {
     );
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/scripted.py");
     let gateway = Gateway::start(&place, &["--", "python3", script, "evil.json"]);
-    gateway.hears(&["ready", "python3"]);
+    gateway.hears(&["ready", "scripted"]);
     let said = gateway.said();
     let line = said.lines().find(|line| line.contains("fake"));
     let line = line.expect("its name is shown");
@@ -122,21 +122,27 @@ fn a_server_cannot_forge_lines() {
     assert!(!said.contains(['\u{1b}', '\u{202e}']), "{said}");
 }
 
-#[test]
-fn a_check_shows_no_secrets_and_finds_credentials_at_wrong_places() {
+/// The exit code and the output of `up --check` for this config.
+fn check(config: &str) -> (Option<i32>, String, String) {
     let place = Place::new();
-    let check = |config: &str| {
-        place.write("turnbuckle.toml", config);
-        let mut command = place.command(BINARY);
-        command.args(["up", "--check", "turnbuckle.toml"]);
-        let output = command.env("CRED", "hidden").output().expect("it runs");
-        (output.status.code(), stdout(&output), stderr(&output))
-    };
+    place.write("turnbuckle.toml", config);
+    let mut command = place.command(BINARY);
+    command.args(["up", "--check", "turnbuckle.toml"]);
+    let output = command.env("CRED", "hidden").output().expect("it runs");
+    (output.status.code(), stdout(&output), stderr(&output))
+}
+
+#[test]
+fn a_check_shows_no_secrets() {
     let secrets = "[servers.a]\ncommand = \"npx\"\nargs = [\"${CRED}\", \"--token\", \"hidden\", \
         \"--password=hidden\"]\nenv = { A = \"hidden\" }\n";
     let (code, out, err) = check(secrets);
     assert_eq!(code, Some(0), "{err}");
     assert_eq!(out, "a\tA=… npx '${CRED}' --token … --password=…\n");
+}
+
+#[test]
+fn a_check_finds_credentials_at_wrong_places() {
     let (code, out, err) = check("[servers.a]\nurl = \"http://ada:hidden@127.0.0.1:9/mcp\"\n");
     assert_eq!(code, Some(2), "{err}");
     assert!(

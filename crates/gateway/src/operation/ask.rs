@@ -283,7 +283,7 @@ mod tests {
     fn the_user_is_told_how_much_is_not_shown() {
         let text = shown(&json!({ "a": "ä".repeat(MAX_SHOWN), "b": 1 }));
         assert!(
-            text.contains("WARNING: 20 more characters of the arguments"),
+            text.contains("WARNING: 23 more characters of the arguments"),
             "{text}"
         );
     }

@@ -172,7 +172,7 @@ fn shown_arguments(arguments: &[String]) -> Vec<String> {
             return "…".to_owned();
         }
         match word.split_once('=') {
-            Some((name, value)) if names_secret(name) && !value.starts_with("${") => {
+            Some((name, value)) if is_secret_setting(name) && !value.starts_with("${") => {
                 format!("{}=…", quoted(name))
             }
             _ => shown_argument(word),
@@ -195,6 +195,13 @@ fn shown_argument(word: &str) -> String {
         place.to_owned()
     };
     format!("{}{query}", quoted(&place))
+}
+
+/// Whether the text before `=` is an option or a variable, and not a URL, whose name says that its
+/// value is a secret.
+fn is_secret_setting(name: &str) -> bool {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    names_secret(name) && name.chars().all(is_name)
 }
 
 /// Whether the name of an option or a variable says that its value is a secret.
