@@ -1,6 +1,9 @@
 //! Explains responses that are not from an MCP server.
 
-use turnbuckle::transport::http::client::{Address, AgentSettings};
+use turnbuckle::{
+    protocol::error::code,
+    transport::http::client::{Address, AgentSettings},
+};
 
 use super::nearby;
 use crate::{
@@ -88,7 +91,11 @@ pub(super) async fn explain(
         let Some(head) = &exchange.head else { continue };
         let is_page = head.media_type() == "text/html"
             || matches!(&exchange.answer, Answer::Other(body) if is_html(body));
-        let is_missing = matches!(head.status, 404 | 405 | 410) && exchange.code().is_none();
+        // A server of MCP may say in a JSON-RPC error that it serves nothing at this path.
+        let is_about_path = exchange
+            .code()
+            .is_none_or(|found| found == code::INVALID_REQUEST);
+        let is_missing = matches!(head.status, 404 | 405 | 410) && is_about_path;
         if is_page && !is_missing {
             let said = format!("the answer is a web page (HTTP {})", head.status);
             let finding = exchange.finding(&http::PAGE, said);

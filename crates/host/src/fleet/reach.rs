@@ -364,7 +364,7 @@ mod tests {
             (&["key", "b"], "a key b"),
             (
                 &["--from", "git+https://h/a@v1#subdirectory=b"],
-                "a --from 'git+https://h/a@v1'",
+                "a --from git+https://h/a@v1",
             ),
         ] {
             assert_eq!(command("a", arguments).to_redacted_string(), shown);
