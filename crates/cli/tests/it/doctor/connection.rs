@@ -62,16 +62,26 @@ fn a_port_that_speaks_no_http() {
     diagnosis.has_seen("http.not-http", "SSH-2.0");
 }
 
+/// The report of a server at this URL, which a config file names.
+fn configured(url: &str) -> Diagnosis {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let file = folder.path().join("mcp.json");
+    let text = format!(r#"{{"mcpServers":{{"files":{{"type":"http","url":"{url}"}}}}}}"#);
+    std::fs::write(&file, text).expect("it can be written");
+    let file = file.to_str().expect("the path is UTF-8");
+    doctor(&["--config", file, "files"])
+}
+
+/// The command line rejects such a URL at once, but a config file may contain it.
+#[test]
+fn a_url_with_an_impossible_port() {
+    configured("http://127.0.0.1:99999/mcp").errors_are(3, &["connect.url"]);
+}
+
 /// Such a URL is rejected at once, also in a config file.
 #[test]
 fn a_url_with_a_password_in_it() {
-    let folder = tempfile::tempdir().expect("there is room for a folder");
-    let file = folder.path().join("mcp.json");
-    let text =
-        r#"{"mcpServers":{"files":{"type":"http","url":"https://me:sesame@127.0.0.1/mcp"}}}"#;
-    std::fs::write(&file, text).expect("it can be written");
-    let file = file.to_str().expect("the path is UTF-8");
-    let diagnosis = doctor(&["--config", file, "files"]);
+    let diagnosis = configured("https://me:sesame@127.0.0.1/mcp");
     assert_eq!(diagnosis.code, 2, "{}", diagnosis.report);
     let said = diagnosis.report["error"]["message"].to_string();
     assert!(said.contains("has a user name or a password"), "{said}");
