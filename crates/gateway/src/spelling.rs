@@ -46,12 +46,12 @@ fn check_members(members: &Members<'_>, place: &str, exact: &[&str]) -> Result<(
     })
 }
 
-/// Whether a server could read `name` as one of these names, and it is none of them.
+/// Whether `name` differs from all of these names, but a server could read it as one of them.
 pub(crate) fn is_variant_of_any(name: &str, exact: &[&str]) -> bool {
     !exact.contains(&name) && exact.iter().any(|other| folded(name).eq(folded(other)))
 }
 
-/// The characters of a name as the least exact server compares them.
+/// The characters of a name, changed so that names which some server takes for the same are equal.
 pub(crate) fn folded(name: &str) -> impl Iterator<Item = char> + '_ {
     let exact = name.chars().filter(|character| *character != '\0');
     exact.map(|character| match character {

@@ -509,7 +509,7 @@ fn a_projects_file_is_served_once_the_user_has_agreed() {
         ".mcp.json",
         &format!(r#"{{"mcpServers":{{"tool":{entry}}}}}"#),
     );
-    // The demo server is no substitute.
+    // The demo server is not served instead.
     let output = place.run(&["up", "--listen", "127.0.0.1:0"]);
     assert_eq!(output.status.code(), Some(2));
     let said = stderr(&output);

@@ -55,7 +55,7 @@ fn has_dot_segment(text: &[u8]) -> bool {
     })
 }
 
-/// Decodes percent-encoded bytes, once. Returns `None` if there are none.
+/// Decodes percent-encoded bytes once. Returns `None` if the text has no percent-encoded bytes.
 fn decoded(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
     let mut decoded = Vec::with_capacity(text.len());
