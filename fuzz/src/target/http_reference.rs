@@ -339,7 +339,11 @@ fn trailers(bytes: &[u8], length: &mut usize) -> End {
     loop {
         let line = match strict_line(&bytes[at..]) {
             Ok(line) => line,
-            Err(end) => return end,
+            Err(end) => {
+                // A line with an invalid end has one byte at least.
+                *length += 1;
+                return end;
+            }
         };
         *length += line.text.len();
         if *length > MAX_UNREAD_BYTES {
