@@ -20,7 +20,6 @@ use turnbuckle_server::{
 use super::{Core, Follower, Subscribed};
 use crate::{
     exchange, gateways,
-    lock::{Lock, LockMode},
     observe::{RecordEnd, RequestRecord},
     operation::{self, Admitted, SeenEntries, is_misspelt, is_task_request_of_replica},
     routes::Kind,
@@ -206,13 +205,12 @@ impl Core {
 
     /// Whether there is a single server whose lists are passed on once it is ready.
     pub(super) fn will_pass_lists(&self) -> bool {
-        // With an enforced lock, clients must see exactly the lists that were compared with it.
-        let is_enforced = |lock: &Lock| lock.mode() == LockMode::Enforce;
         // The entries of another gateway are listed with the path of gateways that they came through.
         let is_server = |member: Arc<Member>| !member.plan.peer.is_gateway();
         let hides_entries = self.common.hides_entries.load(Ordering::Relaxed);
         !hides_entries
-            && !self.lock.get().is_some_and(is_enforced)
+            // Clients must see exactly the lists that were compared with the lock.
+            && !self.enforces_lock()
             && self.only().is_some_and(is_server)
     }
 }
