@@ -21,7 +21,7 @@ use super::{Core, Follower, Subscribed};
 use crate::{
     exchange, gateways,
     observe::{RecordEnd, RequestRecord},
-    operation::{self, Admitted, SeenEntries, is_misspelt, is_task_request_of_replica},
+    operation::{self, Admitted, SeenEntries, is_task_request_of_replica},
     routes::Kind,
     spelling,
     translate::FrontRequest,
@@ -103,12 +103,12 @@ impl Core {
         if let Err(reject) = gateways::check(meta, &self.common.gateway) {
             return Box::pin(std::future::ready(reject.into()));
         }
-        let is_foreign = is_foreign(request.method(), request.revision());
-        if is_misspelt(request.method()) || (is_foreign && !is_list_of_replica(request)) {
+        if is_foreign(request.method(), request.revision()) && !is_list_of_replica(request) {
             let reject = Reject::method_not_found(request.method());
             return Box::pin(std::future::ready(reject.into()));
         }
-        if let Err(reject) = spelling::check(request.members()) {
+        let spelling = spelling::check_method(request.method());
+        if let Err(reject) = spelling.and_then(|()| spelling::check(request.members())) {
             return Box::pin(std::future::ready(reject.into()));
         }
         // Also without a policy: the lock has to know the entry, and the only server gets the params unchanged.

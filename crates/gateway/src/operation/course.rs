@@ -16,7 +16,6 @@ use super::{
     AccessRecord, EntryKind, Operation, Policy, access_log,
     ask::Confirm,
     caller_use::{Running, TooMuch},
-    method_name::is_misspelt,
     policy::Verdict,
     request::About,
     subject::{Admitted, Judged, Moment, Subject},
@@ -131,9 +130,7 @@ impl Course {
         request: &RelayedRequest<'_>,
     ) -> Result<(), (&'static str, Reject)> {
         let name = request.method();
-        if is_misspelt(name) {
-            return Err(("error", Reject::method_not_found(name)));
-        }
+        spelling::check_method(name).map_err(|reject| ("error", reject))?;
         let caller = self.about.caller.id();
         // No rule can allow a method that the protocol does not have.
         if method::find(name).is_none() && policy.allows_only_some(caller) {

@@ -18,7 +18,6 @@ mod course;
 mod judgeable;
 mod list_filter;
 mod log_writer;
-mod method_name;
 mod metrics;
 mod operated;
 mod part;
@@ -34,7 +33,6 @@ pub(crate) use caller_use::Running;
 #[cfg(feature = "cel")]
 pub use condition::ConditionError;
 pub(crate) use course::unknown;
-pub(crate) use method_name::is_misspelt;
 pub use metrics::Metrics;
 pub use operated::Operation;
 pub(crate) use part::is_part_of;
