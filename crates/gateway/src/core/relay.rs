@@ -21,9 +21,8 @@ use super::{Core, Follower, Subscribed};
 use crate::{
     exchange, gateways,
     observe::{RecordEnd, RequestRecord},
-    operation::{self, Admitted, SeenEntries, is_task_request_of_replica},
+    operation::{Admitted, check_readable, is_task_request_of_replica},
     routes::Kind,
-    spelling,
     translate::FrontRequest,
     upstream::Member,
 };
@@ -107,17 +106,15 @@ impl Core {
             let reject = Reject::method_not_found(request.method());
             return Box::pin(std::future::ready(reject.into()));
         }
-        let spelling = spelling::check_method(request.method());
-        if let Err(reject) = spelling.and_then(|()| spelling::check(request.members())) {
+        // An operation has checked its requests before it judged them.
+        if !Admitted::has(request)
+            && let Err(reject) = check_readable(request)
+        {
             return Box::pin(std::future::ready(reject.into()));
-        }
-        // Also without a policy: the lock has to know the entry, and the only server gets the params unchanged.
-        if let Err(unnamed) = operation::named_entry(request.method(), request.members()) {
-            return Box::pin(std::future::ready(Reject::from(unnamed).into()));
         }
         let params = request.params().unwrap_or(Raw::EMPTY_OBJECT);
         let judged = Admitted::judged(request);
-        let seen = request.note::<SeenEntries>();
+        let seen = Admitted::seen(request);
         if let Some(kind) = Kind::of(request.method())
             && (seen.is_some() || !self.passes_lists())
         {

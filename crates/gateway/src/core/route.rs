@@ -57,7 +57,7 @@ impl Core {
     }
 
     /// The route of a request: its server, and the entry's name there. The caller has refused requests
-    /// whose entry servers could read differently, see [`named_entry`](crate::operation::named_entry).
+    /// whose entry servers could read differently, see [`check_readable`](crate::operation::check_readable).
     pub(super) fn route(&self, method: &str, params: Raw<'_>) -> Result<Route, Reject> {
         let text = |path: &[&str]| params.at(path).and_then(text_of);
         // With an enforced lock, only tools and prompts that were compared with it may be called. A server may

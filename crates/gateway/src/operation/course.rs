@@ -17,10 +17,9 @@ use super::{
     ask::Confirm,
     caller_use::{Running, TooMuch},
     policy::Verdict,
-    request::About,
+    request::{About, readable},
     subject::{Admitted, Judged, Moment, Subject},
 };
-use crate::spelling;
 
 /// How many characters of the name of an unknown method are logged.
 const MAX_LOGGED: usize = 100;
@@ -78,9 +77,8 @@ impl Course {
     ) -> Result<Option<Confirm>, (&'static str, Reject)> {
         let caller = &self.about.caller;
         // Otherwise the user could be asked about another tool, or other arguments, than the server reads.
-        spelling::check(request.members()).map_err(|reject| ("error", reject))?;
-        let subject = self.about.subject.as_ref();
-        let subject = subject.map_err(|unnamed| ("error", Reject::from(*unnamed)))?;
+        let subject = readable(request, self.about.subject.as_ref());
+        let subject = subject.map_err(|reject| ("error", reject))?;
         let Some((kind, name)) = subject else {
             self.admit_method(policy, request)?;
             return Ok(None);
@@ -130,7 +128,6 @@ impl Course {
         request: &RelayedRequest<'_>,
     ) -> Result<(), (&'static str, Reject)> {
         let name = request.method();
-        spelling::check_method(name).map_err(|reject| ("error", reject))?;
         let caller = self.about.caller.id();
         // No rule can allow a method that the protocol does not have.
         if method::find(name).is_none() && policy.allows_only_some(caller) {
@@ -168,7 +165,7 @@ impl Course {
     }
 
     /// The decision about the request, for the relay that serves it.
-    pub(super) fn admitted(&mut self) -> Option<Admitted> {
+    pub(super) fn admitted(&mut self) -> Admitted {
         Admitted::new(self.judged.take(), self.running.as_ref())
     }
 

@@ -38,5 +38,5 @@ pub use operated::Operation;
 pub(crate) use part::is_part_of;
 pub use policy::{Policy, PolicyRule, Rate};
 pub use request::EntryKind;
-pub(crate) use request::{is_task_request_of_replica, named_entry};
+pub(crate) use request::{check_readable, is_task_request_of_replica};
 pub(crate) use subject::{Admitted, Directory, EntryFacts, Judged, SeenEntries};
