@@ -24,6 +24,10 @@ use super::{
 /// How many characters of the name of an unknown method are logged.
 const MAX_LOGGED: usize = 100;
 
+/// How many characters of the name of an entry are logged, and kept with a denial. A caller can send
+/// names that are as long as a message may be.
+const MAX_LOGGED_NAME: usize = 1_000;
+
 /// One request from beginning to end. It is logged and counted when this is dropped.
 pub(super) struct Course {
     pub(super) operation: Arc<Operation>,
@@ -106,7 +110,13 @@ impl Course {
                 }
                 Verdict::Allow => {}
                 Verdict::Deny(rule) => {
-                    tracing::info!(caller = caller.id(), name, rule, "denied a request");
+                    let logged = shortened(name);
+                    tracing::info!(
+                        caller = caller.id(),
+                        name = logged,
+                        rule,
+                        "denied a request"
+                    );
                     let reject = absent(*kind, name);
                     self.reason = Some(rule);
                     return Err(("denied", reject));
@@ -131,7 +141,7 @@ impl Course {
         let caller = self.about.caller.id();
         // No rule can allow a method that the protocol does not have.
         if method::find(name).is_none() && policy.allows_only_some(caller) {
-            tracing::info!(caller, method = name, "denied a request");
+            tracing::info!(caller, method = shortened(name), "denied a request");
             self.reason = Some("no rule allows it".to_owned());
             return Err(("denied", Reject::method_not_found(name)));
         }
@@ -210,13 +220,14 @@ impl Drop for Course {
         {
             let reason = self.reason.as_deref().unwrap_or("too many requests");
             let name = self.about.name().unwrap_or(self.about.method);
-            recorder.denied(name, self.about.caller.id(), reason.to_owned());
+            recorder.denied(shortened(name), self.about.caller.id(), reason.to_owned());
         }
         let Some(log) = &self.operation.log else {
             return;
         };
         let name = self.about.name().map(without_secrets);
-        let name = name.as_deref().or(self.other_method.as_deref());
+        let name = name.as_deref().map(shortened);
+        let name = name.or(self.other_method.as_deref());
         log.write(&AccessRecord {
             time: access_log::now(),
             method: self.about.method,
@@ -231,6 +242,12 @@ impl Drop for Course {
             trace: self.trace.as_deref(),
         });
     }
+}
+
+/// The beginning of a name, for logs.
+fn shortened(name: &str) -> &str {
+    let end = name.char_indices().nth(MAX_LOGGED_NAME);
+    end.map_or(name, |(end, _)| &name[..end])
 }
 
 fn milliseconds(time: Duration) -> f64 {
@@ -303,6 +320,13 @@ fn is_tool_error(result: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_beginning_of_a_long_name_is_logged() {
+        let long = "ä".repeat(MAX_LOGGED_NAME + 1);
+        assert_eq!(shortened(&long).chars().count(), MAX_LOGGED_NAME);
+        assert_eq!(shortened("git_log"), "git_log");
+    }
 
     #[test]
     fn a_logged_uri_has_no_secrets() {
