@@ -1,10 +1,11 @@
-//! Names of members that a server could read as other names.
+//! Names of members and methods that a server could read as other names.
 //!
 //! The gateway judges and edits members by their exact names and passes all others on unchanged. A server may be less
 //! exact: the JSON package of Go takes `Name` for `name`, and the last of both counts. Some parsers ignore NUL
-//! characters. So a client could show one value to the rules of the gateway and another one to the server.
+//! characters. So a client could show one value to the rules of the gateway and another one to the server. In the same
+//! way, a server could answer `Tools/Call`, which no rule would judge.
 
-use turnbuckle_protocol::envelope::Members;
+use turnbuckle_protocol::{envelope::Members, method};
 use turnbuckle_server::Reject;
 
 /// The members of `params` that the gateway reads or writes.
@@ -23,6 +24,16 @@ const PARAMS: [&str; 10] = [
 
 /// The members of the reference in a `completion/complete` request.
 const REFERENCE: [&str; 3] = ["type", "name", "uri"];
+
+/// Refuses a method that is not one of the protocol, but that a server could read as one.
+pub(crate) fn check_method(name: &str) -> Result<(), Reject> {
+    let is_known = method::find(name).is_some();
+    let mut known = method::entries().iter();
+    if !is_known && known.any(|entry| is_alike(name, entry.name)) {
+        return Err(Reject::method_not_found(name));
+    }
+    Ok(())
+}
 
 /// Refuses params with a member that a server could read as another one, which the gateway reads or writes.
 pub(crate) fn check(params: &Members<'_>) -> Result<(), Reject> {
@@ -48,7 +59,11 @@ fn check_members(members: &Members<'_>, place: &str, exact: &[&str]) -> Result<(
 
 /// Whether `name` differs from all of these names, but a server could read it as one of them.
 pub(crate) fn is_variant_of_any(name: &str, exact: &[&str]) -> bool {
-    !exact.contains(&name) && exact.iter().any(|other| folded(name).eq(folded(other)))
+    !exact.contains(&name) && exact.iter().any(|other| is_alike(name, other))
+}
+
+fn is_alike(one: &str, other: &str) -> bool {
+    folded(one).eq(folded(other))
 }
 
 /// The characters of a name, changed so that names which some server takes for the same are equal.
@@ -72,6 +87,25 @@ mod tests {
     fn is_ambiguous(params: &str) -> bool {
         let raw: &serde_json::value::RawValue = serde_json::from_str(params).expect("JSON");
         check(&Members::of(Raw::from(raw)).expect("an object")).is_err()
+    }
+
+    #[test]
+    fn methods_that_a_server_could_read_as_one_of_the_protocol_are_refused() {
+        for name in [
+            "Tools/Call",
+            "tools/Call",
+            "RESOURCES/READ",
+            "Tasks/result",
+            "tool\u{17f}/call",
+            "tools/call\0",
+            "ta\u{17f}\u{212a}s/result",
+            "\0ping",
+        ] {
+            assert!(check_method(name).is_err(), "{name:?}");
+        }
+        for name in ["tools/call", "logging/setLevel", "tools/calls", "x/y", ""] {
+            assert!(check_method(name).is_ok(), "{name:?}");
+        }
     }
 
     #[test]

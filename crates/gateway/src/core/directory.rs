@@ -49,8 +49,9 @@ impl Core {
             EntryKind::Tool => routes.find(Kind::Tools, name),
             EntryKind::Prompt => routes.find(Kind::Prompts, name),
             EntryKind::Resource => {
+                // The server that gets requests for the URI, whether it lists the URI or not.
                 return Some(EntryFacts {
-                    server: routes.owner(name)?.to_string(),
+                    server: self.owner_of(name)?.id.to_string(),
                     own: name.to_owned(),
                     ..EntryFacts::default()
                 });

@@ -20,11 +20,9 @@ use turnbuckle_server::{
 use super::{Core, Follower, Subscribed};
 use crate::{
     exchange, gateways,
-    lock::{Lock, LockMode},
     observe::{RecordEnd, RequestRecord},
-    operation::{self, Admitted, SeenEntries, is_misspelt, is_task_request_of_replica},
+    operation::{Admitted, check_readable, is_task_request_of_replica},
     routes::Kind,
-    spelling,
     translate::FrontRequest,
     upstream::Member,
 };
@@ -104,21 +102,19 @@ impl Core {
         if let Err(reject) = gateways::check(meta, &self.common.gateway) {
             return Box::pin(std::future::ready(reject.into()));
         }
-        let is_foreign = is_foreign(request.method(), request.revision());
-        if is_misspelt(request.method()) || (is_foreign && !is_list_of_replica(request)) {
+        if is_foreign(request.method(), request.revision()) && !is_list_of_replica(request) {
             let reject = Reject::method_not_found(request.method());
             return Box::pin(std::future::ready(reject.into()));
         }
-        if let Err(reject) = spelling::check(request.members()) {
+        // An operation has checked its requests before it judged them.
+        if !Admitted::has(request)
+            && let Err(reject) = check_readable(request)
+        {
             return Box::pin(std::future::ready(reject.into()));
-        }
-        // Also without a policy: the lock has to know the entry, and the only server gets the params unchanged.
-        if let Err(unnamed) = operation::named_entry(request.method(), request.members()) {
-            return Box::pin(std::future::ready(Reject::from(unnamed).into()));
         }
         let params = request.params().unwrap_or(Raw::EMPTY_OBJECT);
         let judged = Admitted::judged(request);
-        let seen = request.note::<SeenEntries>();
+        let seen = Admitted::seen(request);
         if let Some(kind) = Kind::of(request.method())
             && (seen.is_some() || !self.passes_lists())
         {
@@ -206,13 +202,12 @@ impl Core {
 
     /// Whether there is a single server whose lists are passed on once it is ready.
     pub(super) fn will_pass_lists(&self) -> bool {
-        // With an enforced lock, clients must see exactly the lists that were compared with it.
-        let is_enforced = |lock: &Lock| lock.mode() == LockMode::Enforce;
         // The entries of another gateway are listed with the path of gateways that they came through.
         let is_server = |member: Arc<Member>| !member.plan.peer.is_gateway();
         let hides_entries = self.common.hides_entries.load(Ordering::Relaxed);
         !hides_entries
-            && !self.lock.get().is_some_and(is_enforced)
+            // Clients must see exactly the lists that were compared with the lock.
+            && !self.enforces_lock()
             && self.only().is_some_and(is_server)
     }
 }

@@ -1,9 +1,9 @@
 //! Finds the server that a request is sent to.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use turnbuckle_host::{ServerId, ServerState};
-use turnbuckle_protocol::envelope::{self, Raw};
+use turnbuckle_protocol::envelope::Raw;
 use turnbuckle_server::Reject;
 
 use super::Core;
@@ -57,16 +57,13 @@ impl Core {
     }
 
     /// The route of a request: its server, and the entry's name there. The caller has refused requests
-    /// whose entry servers could read differently, see [`named_entry`](crate::operation::named_entry).
+    /// whose entry servers could read differently, see [`check_readable`](crate::operation::check_readable).
     pub(super) fn route(&self, method: &str, params: Raw<'_>) -> Result<Route, Reject> {
         let text = |path: &[&str]| params.at(path).and_then(text_of);
-        if let Some(member) = self.only() {
-            if let Some(lock) = self.lock.get()
-                && let Some((kind, name)) = named(method, params)
-                && member.is_withheld(lock, kind, &name)
-            {
-                return Err(withheld(kind, member.id.as_str(), &name));
-            }
+        // With an enforced lock, only tools and prompts that were compared with it may be called. A server may
+        // have others that it does not list, or may not have been compared yet.
+        let is_pinned = || self.enforces_lock() && has_pin(method, params);
+        if let Some(member) = self.only().filter(|_| !is_pinned()) {
             return Ok(Route::to(member));
         }
         let wanted = |path: &'static [&'static str]| {
@@ -131,15 +128,13 @@ impl Core {
     }
 }
 
-/// The tool or prompt that a request names.
-fn named<'a>(method: &str, params: Raw<'a>) -> Option<(LockKind, Cow<'a, str>)> {
-    let (kind, path): (_, &[&str]) = match method {
-        "tools/call" => (LockKind::Tool, &["name"]),
-        "prompts/get" => (LockKind::Prompt, &["name"]),
-        "completion/complete" => (LockKind::Prompt, &["ref", "name"]),
-        _ => return None,
-    };
-    Some((kind, envelope::text_of(params.at(path)?)?))
+/// Whether a request names a tool or a prompt, which a lock pins.
+fn has_pin(method: &str, params: Raw<'_>) -> bool {
+    match method {
+        "tools/call" | "prompts/get" => true,
+        "completion/complete" => params.at(&["ref", "name"]).is_some(),
+        _ => false,
+    }
 }
 
 /// The error for an entry that the lock withholds, with the action that releases it.

@@ -21,7 +21,7 @@ use turnbuckle_server::Changes;
 use super::list_news::{ChangedList, ListNews};
 use crate::{
     exchange::Context,
-    lock::{Lock, Offered},
+    lock::{Lock, LockMode, Offered},
     observe::Recorder,
     routes::{Kind, Routes},
     settings::{Naming, UpstreamSettings},
@@ -120,6 +120,12 @@ impl Core {
 
     pub(crate) fn lock(&self) -> Option<&Lock> {
         self.lock.get()
+    }
+
+    /// Whether entries that differ from the approved ones are withheld.
+    pub(super) fn enforces_lock(&self) -> bool {
+        let lock = self.lock.get();
+        lock.is_some_and(|lock| lock.mode() == LockMode::Enforce)
     }
 
     /// Sets which environment variables processes inherit that start from now on.

@@ -174,11 +174,11 @@ impl Lock {
     }
 
     /// Whether this entry of a server that all callers share is withheld from clients. Such a
-    /// server is compared once, for all callers.
+    /// server is compared once, for all callers. Everything is withheld until then.
     pub(crate) fn withholds_shared(&self, server: &str, kind: LockKind, name: &str) -> bool {
         let state = self.inner.state.lock();
         let differences = state.differences.get(&(server.to_owned(), None));
-        state.mode == LockMode::Enforce && differences.is_some_and(|all| differs(all, kind, name))
+        state.mode == LockMode::Enforce && differences.is_none_or(|all| differs(all, kind, name))
     }
 
     /// Whether all entries of a server must be withheld, because it was not compared yet.

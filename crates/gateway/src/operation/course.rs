@@ -16,15 +16,17 @@ use super::{
     AccessRecord, EntryKind, Operation, Policy, access_log,
     ask::Confirm,
     caller_use::{Running, TooMuch},
-    method_name::is_misspelt,
     policy::Verdict,
-    request::About,
+    request::{About, readable},
     subject::{Admitted, Judged, Moment, Subject},
 };
-use crate::spelling;
 
 /// How many characters of the name of an unknown method are logged.
 const MAX_LOGGED: usize = 100;
+
+/// How many characters of the name of an entry are logged, and kept with a denial. A caller can send
+/// names that are as long as a message may be.
+const MAX_LOGGED_NAME: usize = 1_000;
 
 /// One request from beginning to end. It is logged and counted when this is dropped.
 pub(super) struct Course {
@@ -79,9 +81,8 @@ impl Course {
     ) -> Result<Option<Confirm>, (&'static str, Reject)> {
         let caller = &self.about.caller;
         // Otherwise the user could be asked about another tool, or other arguments, than the server reads.
-        spelling::check(request.members()).map_err(|reject| ("error", reject))?;
-        let subject = self.about.subject.as_ref();
-        let subject = subject.map_err(|unnamed| ("error", Reject::from(*unnamed)))?;
+        let subject = readable(request, self.about.subject.as_ref());
+        let subject = subject.map_err(|reject| ("error", reject))?;
         let Some((kind, name)) = subject else {
             self.admit_method(policy, request)?;
             return Ok(None);
@@ -109,7 +110,13 @@ impl Course {
                 }
                 Verdict::Allow => {}
                 Verdict::Deny(rule) => {
-                    tracing::info!(caller = caller.id(), name, rule, "denied a request");
+                    let logged = shortened(name);
+                    tracing::info!(
+                        caller = caller.id(),
+                        name = logged,
+                        rule,
+                        "denied a request"
+                    );
                     let reject = absent(*kind, name);
                     self.reason = Some(rule);
                     return Err(("denied", reject));
@@ -131,13 +138,10 @@ impl Course {
         request: &RelayedRequest<'_>,
     ) -> Result<(), (&'static str, Reject)> {
         let name = request.method();
-        if is_misspelt(name) {
-            return Err(("error", Reject::method_not_found(name)));
-        }
         let caller = self.about.caller.id();
         // No rule can allow a method that the protocol does not have.
         if method::find(name).is_none() && policy.allows_only_some(caller) {
-            tracing::info!(caller, method = name, "denied a request");
+            tracing::info!(caller, method = shortened(name), "denied a request");
             self.reason = Some("no rule allows it".to_owned());
             return Err(("denied", Reject::method_not_found(name)));
         }
@@ -171,7 +175,7 @@ impl Course {
     }
 
     /// The decision about the request, for the relay that serves it.
-    pub(super) fn admitted(&mut self) -> Option<Admitted> {
+    pub(super) fn admitted(&mut self) -> Admitted {
         Admitted::new(self.judged.take(), self.running.as_ref())
     }
 
@@ -216,13 +220,14 @@ impl Drop for Course {
         {
             let reason = self.reason.as_deref().unwrap_or("too many requests");
             let name = self.about.name().unwrap_or(self.about.method);
-            recorder.denied(name, self.about.caller.id(), reason.to_owned());
+            recorder.denied(shortened(name), self.about.caller.id(), reason.to_owned());
         }
         let Some(log) = &self.operation.log else {
             return;
         };
         let name = self.about.name().map(without_secrets);
-        let name = name.as_deref().or(self.other_method.as_deref());
+        let name = name.as_deref().map(shortened);
+        let name = name.or(self.other_method.as_deref());
         log.write(&AccessRecord {
             time: access_log::now(),
             method: self.about.method,
@@ -237,6 +242,12 @@ impl Drop for Course {
             trace: self.trace.as_deref(),
         });
     }
+}
+
+/// The beginning of a name, for logs.
+fn shortened(name: &str) -> &str {
+    let end = name.char_indices().nth(MAX_LOGGED_NAME);
+    end.map_or(name, |(end, _)| &name[..end])
 }
 
 fn milliseconds(time: Duration) -> f64 {
@@ -309,6 +320,13 @@ fn is_tool_error(result: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_beginning_of_a_long_name_is_logged() {
+        let long = "ä".repeat(MAX_LOGGED_NAME + 1);
+        assert_eq!(shortened(&long).chars().count(), MAX_LOGGED_NAME);
+        assert_eq!(shortened("git_log"), "git_log");
+    }
 
     #[test]
     fn a_logged_uri_has_no_secrets() {

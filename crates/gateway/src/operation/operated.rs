@@ -209,7 +209,7 @@ impl Operated {
     fn run(
         &self,
         mut course: Course,
-        mut request: RelayedRequest<'_>,
+        request: RelayedRequest<'_>,
     ) -> Option<BoxFuture<'static, RelayReply>> {
         let operation = &self.operation;
         let policy = Arc::clone(&operation.policy.read());
@@ -217,11 +217,8 @@ impl Operated {
             Ok(confirm) => confirm,
             Err((outcome, reject)) => return Some(course.refuse(outcome, reject)),
         };
-        if let Some(seen) = self.seen_entries(&policy, &course) {
-            request = request.with_note(seen);
-        } else if let Some(admitted) = course.admitted() {
-            request = request.with_note(admitted);
-        }
+        let seen = self.seen_entries(&policy, &course);
+        let request = request.with_note(course.admitted().with_seen(seen));
         let work = match (confirm, operation.bound.get()) {
             (Some(confirm), Some(bound)) => {
                 Some(ask::serve(&bound.asking, confirm, &request, &self.inner))

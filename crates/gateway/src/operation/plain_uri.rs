@@ -9,8 +9,9 @@ use std::borrow::Cow;
 /// How often a URI may be percent-encoded. Programs that decode a URI twice by mistake exist.
 const MAX_ENCODED: usize = 3;
 
-/// Whether a URI is plain. A plain URI has no `.` or `..` segments, no backslashes, no encoded
-/// slashes or backslashes in its path, and no control characters.
+/// Whether a URI is plain. A plain URI has no `.` or `..` segments, no backslashes and no control characters. Its path
+/// has no encoded slashes, backslashes or control characters, and no ASCII characters that are encoded as if they were
+/// longer ones.
 pub(super) fn is_plain(uri: &str) -> bool {
     // URLs are read without tabs and line breaks, which could split a `..`.
     if uri.bytes().any(|byte| byte.is_ascii_control()) {
@@ -18,8 +19,11 @@ pub(super) fn is_plain(uri: &str) -> bool {
     }
     let (path, rest) = uri.split_at(uri.find(['?', '#']).unwrap_or(uri.len()));
     let slashes = separators(path.as_bytes());
-    let is_plain_path = is_plain_text(path, |text| separators(text) == slashes);
-    // Queries contain encoded slashes often, and most servers do not read them as a path.
+    let is_plain_path = is_plain_text(path, |text| {
+        let has_control = text.iter().any(u8::is_ascii_control);
+        separators(text) == slashes && !has_control && !has_overlong(text)
+    });
+    // Queries contain encoded slashes and line breaks often, and most servers do not read them as a path.
     is_plain_path && !path.contains('\\') && is_plain_text(rest, |_| true)
 }
 
@@ -49,9 +53,22 @@ fn separators(text: &[u8]) -> usize {
 fn has_dot_segment(text: &[u8]) -> bool {
     let mut segments = text.split(|byte| is_slash(*byte) || matches!(byte, b':' | b'?' | b'#'));
     segments.any(|segment| {
-        // Some servers remove parameters: `..;a` is `..` for them.
-        let name = segment.split(|byte| *byte == b';').next();
-        matches!(name.map(<[u8]>::trim_ascii), Some(b"." | b".."))
+        // Some servers remove parameters: `..;a` is `..` for them. For others, a text ends at a NUL character.
+        let name = segment.split(|byte| matches!(byte, b';' | 0)).next();
+        let name = name.unwrap_or_default().trim_ascii().iter();
+        let seen = name.filter(|byte| !byte.is_ascii_control());
+        seen.clone().eq(b".") || seen.eq(b"..")
+    })
+}
+
+/// Whether a text has a character in more bytes than UTF-8 allows, such as `.` as `c0 ae`. Decoders that do not refuse
+/// it exist.
+fn has_overlong(text: &[u8]) -> bool {
+    text.windows(2).any(|bytes| {
+        matches!(
+            bytes,
+            [0xc0 | 0xc1, 0x80..=0xbf] | [0xe0, 0x80..=0x9f] | [0xf0, 0x80..=0x8f]
+        )
     })
 }
 
@@ -87,6 +104,9 @@ mod tests {
             "file:///a%20b/100%25",
             "file:///{+path}",
             "https://host:8080/a?next=%2Fhome%2Fada&v=1.2#top",
+            "https://host/a?text=one%0Atwo%00",
+            "file:///%C3%A4%E2%82%AC%F0%9F%98%80",
+            "file:///latin/%C0%E0%F0",
             "a:",
             "",
         ] {
@@ -117,6 +137,17 @@ mod tests {
             "file:///public/a%2Fb",
             "file:///public/a%252Fb",
             "file:///public/.\t./etc",
+            "file:///public/..%00/etc",
+            "file:///public/.%09./etc",
+            "file:///public/a%00.txt",
+            "file:///public/a%2500",
+            "file:///public/%c0%ae%c0%ae/etc",
+            "file:///public/%25c0%25ae",
+            "file:///public/a%c0%afetc",
+            "file:///public/%e0%80%ae/etc",
+            "file:///public/%f0%80%80%ae/etc",
+            "file:///public/a?/..%00/etc",
+            "file:///public/a?/.%0a./etc",
             "file:///public/a?/../../etc",
             "file:///public/a?x=1/%2e%2e/etc",
             "file:///public/a#/../../etc",

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use turnbuckle_protocol::{envelope::Members, method::ListKind};
 use turnbuckle_server::{Caller, Reject, RelayedRequest};
 
+use crate::spelling;
+
 /// The kind of an entry, to which patterns and rules apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -94,12 +96,29 @@ fn known(method: &str) -> &'static str {
 
 /// The error for a request that does not say in one way which entry it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Unnamed(&'static str);
+pub(super) struct Unnamed(&'static str);
 
 impl From<Unnamed> for Reject {
     fn from(Unnamed(said): Unnamed) -> Self {
         Self::invalid_params(said)
     }
+}
+
+/// Refuses a request that a server could read as another one than the gateway does. No server may get such a request,
+/// also without a policy: the lock has to know the entry, and the only server gets the params unchanged.
+pub(crate) fn check_readable(request: &RelayedRequest<'_>) -> Result<(), Reject> {
+    let named = named_entry(request.method(), request.members());
+    readable(request, named.as_ref()).map(|_| ())
+}
+
+/// The entry that a readable request names, which was looked up before. The error is that of [`check_readable`].
+pub(super) fn readable<'a, T>(
+    request: &RelayedRequest<'_>,
+    named: Result<&'a Option<T>, &Unnamed>,
+) -> Result<&'a Option<T>, Reject> {
+    spelling::check_method(request.method())?;
+    spelling::check(request.members())?;
+    named.map_err(|unnamed| Reject::from(*unnamed))
 }
 
 /// The entry that a request names; `None` for a method that names no entry.
@@ -109,7 +128,7 @@ impl From<Unnamed> for Reject {
 /// The name is missing or is not a string of Unicode characters, or servers could disagree about
 /// which entry a reference names. No server may get such a request: policies and the lock cannot
 /// judge it, but a lenient server might find an entry for it.
-pub(crate) fn named_entry<'a>(
+fn named_entry<'a>(
     method: &str,
     params: &Members<'a>,
 ) -> Result<Option<(EntryKind, Cow<'a, str>)>, Unnamed> {

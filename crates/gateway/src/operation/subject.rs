@@ -55,25 +55,42 @@ impl Judged {
     }
 }
 
-/// The decision about a request that is served, attached to the request.
+/// The decision about a request that is served, attached to the request. Only an operation attaches it, after the
+/// check of [`check_readable`](super::check_readable), which is not repeated for a request that has it.
 pub(crate) struct Admitted {
     judged: Option<Judged>,
     running: Weak<Running>,
+    seen: Option<SeenEntries>,
 }
 
 impl Admitted {
-    /// Returns `None` if nothing was decided.
-    pub(super) fn new(judged: Option<Judged>, running: Option<&Arc<Running>>) -> Option<Self> {
-        let running = running.map(Arc::downgrade);
-        (judged.is_some() || running.is_some()).then(|| Self {
+    pub(super) fn new(judged: Option<Judged>, running: Option<&Arc<Running>>) -> Self {
+        Self {
             judged,
-            running: running.unwrap_or_default(),
-        })
+            running: running.map(Arc::downgrade).unwrap_or_default(),
+            seen: None,
+        }
+    }
+
+    /// Adds the entries that the caller of a list may see.
+    pub(super) fn with_seen(mut self, seen: Option<SeenEntries>) -> Self {
+        self.seen = seen;
+        self
+    }
+
+    /// Whether an operation has decided about the request.
+    pub(crate) fn has(request: &RelayedRequest<'_>) -> bool {
+        request.note::<Self>().is_some()
     }
 
     /// The entry as rules have judged it.
     pub(crate) fn judged<'a>(request: &'a RelayedRequest<'_>) -> Option<&'a Judged> {
         request.note::<Self>()?.judged.as_ref()
+    }
+
+    /// The entries of a list that the caller may see, if rules can hide any.
+    pub(crate) fn seen<'a>(request: &'a RelayedRequest<'_>) -> Option<&'a SeenEntries> {
+        request.note::<Self>()?.seen.as_ref()
     }
 
     /// The mark of the running call, which ends with the request unless it is kept.
@@ -83,8 +100,7 @@ impl Admitted {
     }
 }
 
-/// The entries that a caller sees, attached to a request for a list. Hidden entries are removed
-/// before the list is split into pages, so that pages and cursors reveal nothing about them.
+/// The entries that a caller sees, for a request for a list. Hidden entries are removed before the list is split into pages, so that pages and cursors reveal nothing about them.
 #[derive(Clone)]
 pub(crate) struct SeenEntries(Arc<SeesEntry>);
 

@@ -76,9 +76,24 @@ fn names(error: &ErrorObject, uri: Option<&str>) -> bool {
         .is_some_and(|(named, uri)| named == uri)
 }
 
-/// The error for a call that got no answer.
+/// The error for a call that got no answer, or one that cannot be used.
 pub(crate) fn lost(server: &str, error: &CallError) -> RelayReply {
-    unavailable(server, &error.to_string())
+    match error {
+        CallError::Malformed { source, .. } => unusable(server, &format!("{error}: {source}")),
+        CallError::Oversized { .. }
+        | CallError::TooManyNodes { .. }
+        | CallError::Deadline { .. } => unusable(server, &error.to_string()),
+        _ => unavailable(server, &error.to_string()),
+    }
+}
+
+/// The error for a server that is there, but did not give an answer that can be used.
+fn unusable(server: &str, reason: &str) -> RelayReply {
+    let said =
+        format!("server `{server}` gave no usable answer, and the call may have run: {reason}");
+    Reject::internal(said)
+        .with_data(json!({ "upstream": server, "reason": reason }))
+        .into()
 }
 
 /// The error for a server that is not available.
@@ -122,6 +137,38 @@ mod tests {
         }
         let (_, said) = translated("{}", LEGACY, LEGACY, None);
         assert!(said.contains("cannot be read"), "{said}");
+    }
+
+    /// A client that is told that a server is not available could send the call again.
+    #[test]
+    fn a_call_with_an_unusable_answer_may_have_run() {
+        let said = |error: &CallError| match lost("one", error) {
+            RelayReply::Reject(reject) => json!(reject.as_error())["message"].to_string(),
+            other => panic!("{other:?}"),
+        };
+        let problem = "the response answers a different request";
+        let foreign = said(&CallError::Malformed {
+            server: "one".into(),
+            method: "tools/call".into(),
+            source: serde::de::Error::custom(problem),
+        });
+        let long = said(&CallError::Oversized {
+            server: "one".into(),
+            method: "tools/call".into(),
+            limit: 1,
+        });
+        assert!(foreign.contains(problem), "{foreign}");
+        for said in [foreign, long] {
+            assert!(said.contains("the call may have run"), "{said}");
+            assert!(!said.contains("not available"), "{said}");
+        }
+        let unsent = said(&CallError::Unsent {
+            server: "one".into(),
+            method: "tools/call".into(),
+            source: "connection refused".into(),
+        });
+        assert!(unsent.contains("`one` is not available"), "{unsent}");
+        assert!(!unsent.contains("may have run"), "{unsent}");
     }
 
     #[test]

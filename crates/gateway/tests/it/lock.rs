@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use turnbuckle_client::{Connection, Era, Target};
 use turnbuckle_gateway::{
     Gateway, LiveGateway, UpstreamSettings,
@@ -12,7 +12,10 @@ use turnbuckle_gateway::{
 use turnbuckle_host::{ServerSpec, diff::Effect};
 use turnbuckle_server::{BoxFuture, Caller, Prompt, Server, Tool};
 
-use crate::site::{Door, client, join};
+use crate::{
+    by_hand::{as_nobody, request},
+    site::{Door, client, join},
+};
 
 fn server(add: &'static str) -> Server {
     Server::new("sums", "1")
@@ -98,6 +101,81 @@ async fn a_changed_tool_is_withheld_until_it_is_approved() {
     // The change of the instructions is a separate difference.
     assert_eq!(gateway.lock_differences().len(), 1);
     gateway.close().await;
+}
+
+/// A server that serves whatever it is asked for, and lists its tool and its prompt after a moment.
+const LENIENT: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"completions":{}},"serverInfo":{"name":"lenient","version":"1"},"instructions":"'$ABOUT'"}}' ;;
+    *'"tools/list"'*) sleep 0.3; echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"add","description":"'$ABOUT'","inputSchema":{"type":"object"}},{"name":"echo","inputSchema":{"type":"object"}}]}}' ;;
+    *'"prompts/list"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"prompts":[{"name":"plan","description":"'$ABOUT'"}]}}' ;;
+    *'"tools/call"'*|*'"prompts/get"'*|*'"completion/complete"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"content":[]}}' ;;
+    *'"id"'*) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"unknown"}}' ;;
+  esac
+done
+"#;
+
+fn lenient(path: &Path, about: &str) -> LiveGateway {
+    let command = format!("ABOUT={about}\n{LENIENT}");
+    let lock = Lock::open(path, LockMode::Enforce).expect("a lock file");
+    let gateway = Gateway::new("gateway", "1").lock(lock);
+    let gateway = gateway.server("one", ServerSpec::command("sh", ["-c", &command]));
+    gateway.open().expect("a gateway")
+}
+
+/// Sends a request to the gateway. Returns the error, if there is one.
+async fn refusal(client: &Connection, method: &str, params: &Value) -> Option<String> {
+    let mut params = params.clone();
+    if client.server().revision().is_modern() {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+    }
+    let refused = request(client, method, &params).await.err()?;
+    Some(refused["message"].as_str().unwrap_or_default().to_owned())
+}
+
+/// The only server of a gateway gets requests for every name, unless a lock is enforced.
+#[tokio::test]
+async fn only_what_was_compared_with_the_lock_can_be_called() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("turnbuckle.lock");
+    let first = lenient(&path, "adds");
+    first.settled().await;
+    first.close().await;
+    for era in [Era::Legacy, Era::Modern] {
+        // The server is still starting, so it was not compared yet.
+        let gateway = lenient(&path, "changed");
+        let client = as_nobody(&gateway, era).await;
+        let prompt = json!({ "type": "ref/prompt", "name": "plan" });
+        let completed = json!({ "ref": prompt, "argument": { "name": "a", "value": "" } });
+        for is_settled in [false, true] {
+            for (method, params, said) in [
+                ("tools/call", json!({ "name": "add" }), "is withheld"),
+                ("prompts/get", json!({ "name": "plan" }), "is withheld"),
+                ("completion/complete", completed.clone(), "is withheld"),
+                ("tools/call", json!({ "name": "Add" }), "unknown tool"),
+                ("tools/call", json!({ "name": "unlisted" }), "unknown tool"),
+                (
+                    "prompts/get",
+                    json!({ "name": "unlisted" }),
+                    "unknown prompt",
+                ),
+            ] {
+                let what = format!("{era:?} {is_settled} {method} {params}");
+                let refused = refusal(&client, method, &params).await;
+                let refused = refused.unwrap_or_else(|| panic!("{what} is served"));
+                assert!(refused.contains(said), "{what}: {refused}");
+            }
+            let served = refusal(&client, "tools/call", &json!({ "name": "echo" })).await;
+            assert_eq!(served, None, "{era:?}");
+            gateway.settled().await;
+        }
+        gateway.close().await;
+    }
 }
 
 #[tokio::test]

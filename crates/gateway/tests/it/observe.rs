@@ -185,6 +185,16 @@ async fn what_is_denied_is_counted_with_its_rule() {
         "{denial}"
     );
     assert_eq!(seen["series"]["denied"], 3);
+    let long = format!("ec{}", "h".repeat(100_000));
+    let denied = client.call(&long, json!({})).await;
+    denied.expect_err("it is denied");
+    let seen = overview(&gateway);
+    let kept = seen["denials"][0]["name"].as_str().expect("a name");
+    assert!(
+        long.starts_with(kept) && kept.len() == 1_000,
+        "{}",
+        kept.len()
+    );
     // A program has a process, and can be restarted.
     assert_eq!(seen["servers"][0]["processes"], 1);
     assert!(gateway.restart("one"));

@@ -79,7 +79,7 @@ async fn methods_that_the_protocol_does_not_have_are_counted() {
     gateway.close().await;
 }
 
-/// A server that ignores case would run the tool, and no rule would judge it.
+/// A server that ignores case or NUL characters would run the tool, and no rule would judge it.
 #[tokio::test]
 async fn a_method_in_other_letters_is_refused() {
     for policy in [
@@ -88,7 +88,14 @@ async fn a_method_in_other_letters_is_refused() {
     ] {
         let (gateway, asked) = any_method(policy).await;
         let params = call("secret_delete", &json!({}));
-        for name in ["Tools/Call", "TOOLS/CALL", "tools/Call", "Resources/read"] {
+        for name in [
+            "Tools/Call",
+            "TOOLS/CALL",
+            "tools/Call",
+            "Resources/read",
+            "tool\u{17f}/call",
+            "tools/call\0",
+        ] {
             for caller in [
                 as_caller(&gateway, "ada").await,
                 as_legacy_caller(&gateway, "ada").await,

@@ -11,6 +11,8 @@ use turnbuckle_gateway::{
     Gateway, LiveGateway,
     operation::{Operation, Policy, PolicyRule},
 };
+#[cfg(feature = "cel")]
+use turnbuckle_host::ServerSpec;
 use turnbuckle_protocol::Revision;
 use turnbuckle_server::{Resource, Server};
 
@@ -105,5 +107,34 @@ async fn rules_for_tools_restrict_no_uri() {
         .await
         .expect("no rule is about resources");
     assert_eq!(reads.load(Ordering::SeqCst), 1);
+    gateway.close().await;
+}
+
+/// The only server of a gateway gets every URI, whether it lists the URI or not.
+#[cfg(feature = "cel")]
+#[tokio::test]
+async fn a_rule_about_a_server_is_for_all_uris_that_the_server_gets() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let served = folder.path().join("served");
+    let command = format!("SERVED='{}'\n{}", served.display(), crate::unnamed::LENIENT);
+    let rule = PolicyRule::for_all().deny_if("server == 'one' && kind == 'resource'");
+    let policy = Policy::new().rule(rule.expect("a condition"));
+    let gateway = Gateway::new("gateway", "1")
+        .operation(Arc::new(Operation::new().policy(policy)))
+        .server("one", ServerSpec::command("sh", ["-c", &command]))
+        .open()
+        .expect("a gateway");
+    gateway.settled().await;
+    let ada = as_caller(&gateway, "ada").await;
+    for uri in ["file:///a", "FILE:///a", "other:a", "file:///{+path}"] {
+        let read = request(&ada, "resources/read", &about(&json!({ "uri": uri }))).await;
+        assert_eq!(read.expect_err(uri)["code"], -32602, "{uri}");
+        let reference = json!({ "type": "ref/resource", "uri": uri });
+        let argument = json!({ "name": "path", "value": "" });
+        let params = about(&json!({ "ref": reference, "argument": argument }));
+        let completed = request(&ada, "completion/complete", &params).await;
+        assert_eq!(completed.expect_err(uri)["code"], -32602, "{uri}");
+    }
+    assert!(!served.exists());
     gateway.close().await;
 }

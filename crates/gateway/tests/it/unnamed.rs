@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// A server that serves whatever it is asked for, and writes each such request to the file `$SERVED`.
-const LENIENT: &str = r#"
+pub(crate) const LENIENT: &str = r#"
 while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
   case "$line" in
