@@ -232,6 +232,7 @@ enum ChargedTo {
 
 impl Charge {
     /// Checks in advance that this many bytes can be charged.
+    #[cfg(feature = "http")]
     pub(crate) fn check(&self, bytes: usize) -> Result<(), OverBudget> {
         match self.payer {
             ChargedTo::Caller(caller) => self.budget.has_room(caller, bytes),
