@@ -32,8 +32,8 @@ def published(metadata):
 
 
 def check_manifests(crates, metadata, allow_dirty):
-    """What crates.io demands, and what would break for users of the packages. A trial needs no address of the
-    repository."""
+    """Checks what crates.io requires, and mistakes that would break the packages for users. A trial run (`allow_dirty`)
+    needs no URL of the repository."""
     problems = []
     unpublished = {
         package["name"] for package in metadata["packages"] if package["source"] is None
@@ -42,11 +42,11 @@ def check_manifests(crates, metadata, allow_dirty):
         for member in ("description", "license", "readme", "rust_version", "keywords", "categories"):
             if not crate[member]:
                 problems.append(f"{crate['name']}: `{member}` is missing in its Cargo.toml")
-        # The limit of crates.io.
+        # crates.io refuses longer ones.
         for keyword in crate["keywords"]:
             if len(keyword) > 20:
                 problems.append(f"{crate['name']}: the keyword `{keyword}` has more than 20 characters")
-        # The dot in the name of the table makes two tables.
+        # `[package.metadata.docs.rs]` is read as the table `rs` in the table `docs`.
         if "rs" not in (crate["metadata"] or {}).get("docs", {}):
             problems.append(f"{crate['name']}: `[package.metadata.docs.rs]` is missing in its Cargo.toml")
         for used in crate["dependencies"]:
@@ -63,7 +63,7 @@ def check_manifests(crates, metadata, allow_dirty):
 
 
 def addresses(crates):
-    """The problems with the address of the repository, and with links that need it."""
+    """Problems with the URL of the repository, and with links that crates.io resolves with it."""
     if homeless := [crate["name"] for crate in crates if not crate["repository"]]:
         yield (
             "`repository` is missing: set it in `[workspace.package]` of Cargo.toml, and write"
@@ -84,7 +84,7 @@ def addresses(crates):
 
 
 def relative_links(text):
-    """The links and images of a page without a host. Those to a heading of the page itself work everywhere."""
+    """The relative links and images of a page, except links to its own headings, which work everywhere."""
     text = re.sub(r"^(```+).*?^\1`*$", "", text, flags=re.S | re.M)
     found = re.findall(r"""\]\(\s*<?([^)\s>]+)|^\[[^\]]+\]:\s*(\S+)|\b(?:src|href)=["']([^"']+)""", text, re.M)
     links = [link for groups in found for link in groups if link]
@@ -95,7 +95,8 @@ def package_crates(crates, folder, allow_dirty):
     names = [crate["name"] for crate in crates]
     selected = [word for name in names for word in ("--package", name)]
     dirty = ["--allow-dirty"] if allow_dirty else []
-    # A release compiles each package, because publishing one is final. A trial does not: it takes minutes.
+    # A release compiles each package, because a published package cannot be replaced. A trial run does not, because
+    # that takes minutes.
     unverified = ["--no-verify"] if allow_dirty else []
     run("cargo", "package", "--quiet", *unverified, *dirty, *selected)
     for crate in crates:
@@ -106,8 +107,8 @@ def package_crates(crates, folder, allow_dirty):
 
 
 def check_package(path, crate):
-    """The manifest inside of a package has no path, its sources are there with all files that they read, and so are the
-    texts of the licences."""
+    """Checks a package: its manifest must have no dependency by path or repository, and it must contain the sources,
+    all files that they read, and the texts of the licences."""
     top = path.name.removesuffix(".crate")
     with tarfile.open(path) as package:
         contents = {
@@ -122,13 +123,13 @@ def check_package(path, crate):
 
 
 def check_files(name, contents):
-    """`contents` has the bytes of each file of the package."""
+    """Checks the files of a package. `contents` maps their names to their bytes."""
     files = {file: text.decode() if file.endswith(".rs") else None for file, text in contents.items()}
     if not any(file.endswith(".rs") for file in files):
         raise Problem(f"{name}: the package has no sources")
     if found := missing(files):
         raise Problem(f"{name}: a file is not in the package: {'; '.join(found)}")
     for licence in LICENCES:
-        # Where git makes no symbolic links, the file has the path of the text in it.
+        # Without symbolic links (git on Windows), the file contains the path of the text instead of the text.
         if contents.get(licence) != (ROOT / licence).read_bytes():
             raise Problem(f"{name}: the package has no {licence}; link it: `ln -s ../../{licence}` in the folder of the crate")

@@ -14,7 +14,7 @@ import elf
 from release_run import LICENCES, PROGRAM, ROOT, SHELLS, Problem, output_of, run, say
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
-# The package of Debian that has each library.
+# The Debian package that contains each library.
 LIBRARIES = {
     "libc.so.6": "libc6",
     "libm.so.6": "libc6",
@@ -22,13 +22,13 @@ LIBRARIES = {
     "ld-linux-aarch64.so.1": "libc6",
     "libgcc_s.so.1": "libgcc-s1",
 }
-# The version that has a feature which is not named after a version.
+# Features of the C library that are not named after its versions, with the version that added each.
 FEATURES = {"GLIBC_ABI_DT_RELR": "2.36"}
 NOBODY = "The Turnbuckle maintainers <maintainers@invalid>"
 
 
 def maintainer_of(package, allow_dirty):
-    """Whom users of the package write to: the first of the `authors` of the command line."""
+    """The maintainer of the package: the first of the `authors` of the command line's crate."""
     names = package["authors"] or ([NOBODY] if allow_dirty else [])
     if not names or not re.fullmatch(r"[^<>]+ <[^<>@\s]+@[^<>@\s]+>", names[0]):
         raise Problem(
@@ -39,7 +39,7 @@ def maintainer_of(package, allow_dirty):
 
 
 def depends(program):
-    """The packages with the libraries of the program, each with the least version that has what the program uses."""
+    """The packages that the program depends on, each with the lowest version that has all symbols the program uses."""
     least = {}
     for library, symbols in elf.libraries(program).items():
         if library not in LIBRARIES:
@@ -61,7 +61,7 @@ def control(version, architecture, size, program, package, maintainer):
     return (
         f"Package: {PROGRAM}\nVersion: {version}\nArchitecture: {architecture}\nInstalled-Size: {size}\n"
         + (f"Depends: {needs}\n" if needs else "")
-        # For https.
+        # The program trusts these certificates for https.
         + f"Recommends: ca-certificates\nMaintainer: {maintainer}\nSection: utils\nPriority: optional\n"
         + (f"Homepage: {package['repository']}\n" if package["repository"] else "")
         + "Description: serve, inspect and script Model Context Protocol servers\n"
@@ -104,7 +104,7 @@ def debian(folder, place, package, target, seconds, maintainer):
         size = sum(len(content) for content in made.values()) // 1024
         text = control(version, architecture, size, made[f"usr/bin/{PROGRAM}"], package, maintainer)
         (root / "DEBIAN/control").write_text(text)
-        # The mask of whoever runs this may hide files from others.
+        # The umask of this process may have removed permissions that other users need.
         for file in [root, *root.rglob("*")]:
             file.chmod(0o755 if file.is_dir() or file.parent == root / "usr/bin" else 0o644)
         environment = {**os.environ, "SOURCE_DATE_EPOCH": str(seconds)}
@@ -113,7 +113,8 @@ def debian(folder, place, package, target, seconds, maintainer):
 
 
 def check_debian(path, made, target):
-    """The package as `dpkg` reads it: its files are those of the archive, and it names the libraries of its program."""
+    """Checks the package: `dpkg` must find the files of the archive in it, and it must depend on all libraries of the
+    program."""
     packed = subprocess.run(["dpkg-deb", "--fsys-tarfile", path], check=True, stdout=subprocess.PIPE).stdout
     found = {}
     with tarfile.open(fileobj=io.BytesIO(packed)) as files:

@@ -1,4 +1,4 @@
-"""The folder that `scripts/release` fills: `crates` and a folder for each target, each with the sums of its files."""
+"""The folder that `scripts/release` fills: `crates` and a folder for each target, each with its checksums."""
 
 import hashlib
 import shutil
@@ -9,8 +9,8 @@ SUMS = "SHA256SUMS"
 
 
 def keep_or_empty(folder, commit):
-    """Keeps the files of other targets if they are of the same commit, and removes all others: one release is made in
-    several runs, and has the files of one commit."""
+    """Empties the folder if its files were made from another commit. A release is made in several runs, one for each
+    target, and all files of a release must be made from the same commit."""
     note = folder / "commit.txt"
     if folder.exists() and (not note.exists() or note.read_text() != commit):
         say(f"removing {folder}: its files are of another commit")
@@ -20,7 +20,7 @@ def keep_or_empty(folder, commit):
 
 
 def fresh(folder):
-    """Makes the folder anew for what this run makes."""
+    """Returns the folder, created or emptied."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     return folder
@@ -32,7 +32,7 @@ def write_sums(folder):
 
 
 def check_all_sums(folder):
-    """Each file of each folder is listed with its sum, also those of targets that this run did not make."""
+    """Checks the checksums of all folders, including those of targets that other runs made."""
     for part in sorted(path for path in folder.iterdir() if path.is_dir()):
         lines = (part / SUMS).read_text().splitlines() if (part / SUMS).exists() else []
         listed = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}

@@ -4,15 +4,15 @@ import re
 
 from release_run import PROGRAM, Problem
 
-# The program trusts the certificates of the system (rustls-native-certs), and neither `scratch` nor Debian's image has
-# any: without them, every `https` URL fails. They are those of Debian when the image is built; certificates in the
-# archive would be as old as the release.
+# The program trusts the certificates of the system (rustls-native-certs). Neither `scratch` nor Debian's image has any,
+# and without certificates every `https` URL fails. They are installed when the image is built, because certificates in
+# the archive would be as old as the release.
 INSTALL = "RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*"
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 
 
 def containerfile(name, target):
-    """The text for the archive `name`. A program for musl needs no other files than the certificates."""
+    """The text of the `Containerfile` for the archive `name`. A program for musl needs no files but certificates."""
     if "musl" in target:
         base = f"FROM debian:stable-slim AS certificates\n{INSTALL}\n\nFROM scratch\nCOPY --from=certificates {BUNDLE} {BUNDLE}\n"
     else:
@@ -25,7 +25,7 @@ def containerfile(name, target):
 
 
 def check_containerfile(path):
-    """The files that it adds are there, and the image has certificates."""
+    """Checks that the files which it adds exist, and that the image has certificates."""
     lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
     image = lines[max(at for at, line in enumerate(lines) if line.startswith("FROM ")) :]
     if not any(re.match(r"(RUN|COPY) .*\bca-certificates\b", line) for line in image):

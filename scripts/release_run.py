@@ -1,4 +1,4 @@
-"""What all parts of `scripts/release` use: its folders and names, its commands, and its errors."""
+"""The common part of `scripts/release`: folders, names, running commands, and errors."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ LICENCES = ("LICENSE-MIT", "LICENSE-APACHE")
 
 
 class Problem(Exception):
-    """Why there is no release, and what to do."""
+    """An error that prevents the release. Its text says what is wrong and what to do."""
 
 
 def say(text):

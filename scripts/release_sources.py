@@ -1,7 +1,7 @@
 """Finds files that the sources of a package read and that are not in the package.
 
-Sources in the repository compile with a file of another folder, and CI compiles only these. `include_str!` and `#[path]`
-are the ways to name such a file.
+`include_str!` and `#[path]` may name a file outside of the crate's folder. That compiles in the repository, but not in
+the package, which has only the files of the crate's folder.
 """
 
 import posixpath
@@ -14,15 +14,15 @@ INCLUDE = re.compile(
     rf"""\binclude(?:_str|_bytes)?!\s*\(\s*(?:{STRING}|concat!\(\s*env!\("(\w+)"\)\s*,\s*{STRING}|([^)]*))"""
 )
 PATH = re.compile(rf"#!?\[(?:path|cfg_attr\([^\]]*,\s*path)\s*=\s*{STRING}")
-# A module in a file of its own that is compiled for tests or doc tests alone.
+# A module in its own file that is only compiled for tests or doc tests.
 FOR_TESTS = re.compile(
     rf"#\[cfg\((?:all\()?(?:test|doctest)\b[^\]]*\]\s*(?:#\[path\s*=\s*{STRING}\]\s*)?(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;"
 )
 
 
 def missing(files):
-    """The names of missing files, each with the file that reads it. `files` has the text of each Rust file of the package
-    by its name, and None for each other file."""
+    """The missing files, each with the file that reads it. `files` maps the name of each file of the package to its
+    text, or to None if it is not a Rust file."""
     sources = {name: code(text, keeps_strings=True) for name, text in files.items() if text and is_compiled(name)}
     tests = {test for name, text in sources.items() for test in modules_for_tests(name, text)}
     found = []
@@ -36,7 +36,7 @@ def missing(files):
 
 
 def is_compiled(name):
-    """Whether users of the package compile the file: the rest is tests, examples and benchmarks."""
+    """Whether users of the package compile the file. They do not compile tests, examples and benchmarks."""
     return name.endswith(".rs") and name.split("/")[0] not in ("tests", "examples", "benches")
 
 
@@ -47,7 +47,7 @@ def read_files(name, text):
             yield posixpath.normpath(posixpath.join(folder, beside))
         elif variable == "CARGO_MANIFEST_DIR":
             yield posixpath.normpath(inside.lstrip("/"))
-        # What a build script makes is not in the package. Anything else is shown as it is, and missing.
+        # Files that a build script makes are not in the package. Any other path is reported as missing.
         elif variable != "OUT_DIR":
             yield variable or other
     for path in PATH.findall(text):

@@ -1,4 +1,4 @@
-"""Tests of `scripts/release`: each of its checks refuses what it is there for. `./scripts/test release` runs them."""
+"""Tests of `scripts/release`: each check reports its mistake. `./scripts/test release` runs them."""
 
 import shutil
 import tempfile
@@ -124,7 +124,7 @@ class Manifests(unittest.TestCase):
         self.check(allow_dirty=True)
         with self.assertRaisesRegex(Problem, "write the whole URL of docs/tools.md"):
             self.check()
-        # Relative links of a page in the folder of the crate work there.
+        # crates.io resolves relative links of a page that is in the folder of the crate.
         (self.crate / "README.md").write_text("[tools](docs/tools.md)")
         self.check(readme="README.md")
 
@@ -133,7 +133,7 @@ class Manifests(unittest.TestCase):
         self.assertEqual(relative_links(text), ["b.png", "d.svg", "e.md#f", "g.png", "i.md"])
 
 
-# A program for a machine of 64 bits that needs nothing.
+# A 64-bit program without dynamic libraries.
 STATIC = b"\x7fELF\x02\x01" + bytes(58)
 LINKED = {"libgcc_s.so.1": ["GCC_3.0", "GCC_4.2.0"], "libm.so.6": ["GLIBC_2.4"], "libc.so.6": ["GLIBC_2.34", "GLIBC_2.9"]}
 
@@ -143,7 +143,7 @@ class Debian(unittest.TestCase):
         with patch("elf.libraries", return_value=LINKED):
             self.assertEqual(depends(b""), "libc6 (>= 2.34), libgcc-s1 (>= 4.2.0)")
         self.assertEqual(depends(STATIC), "")
-        # A program of this machine.
+        # A program that is installed on this machine.
         self.assertRegex(depends(Path("/bin/sh").read_bytes()), r"^libc6 \(>= 2\.\d+\)")
 
     def test_a_library_that_is_not_known_is_refused(self):

@@ -22,13 +22,13 @@ mod sync {
     }
 }
 
-#[path = "../../crates/server/src/engine/room.rs"]
-mod room;
+#[path = "../../crates/server/src/engine/usage_counter.rs"]
+mod usage_counter;
 
 use std::future::poll_fn;
 
 use loom::{future::block_on, sync::Arc, thread};
-use room::Room;
+use usage_counter::UsageCounter;
 
 const LIMIT: usize = 5;
 
@@ -43,47 +43,47 @@ fn in_every_order(test: impl Fn() + Send + Sync + 'static) {
 }
 
 /// Waits until this amount could be reserved. If no thread wakes it, the test fails as a deadlock.
-fn wait_for(room: &Room, amount: usize) {
+fn wait_for(usage: &UsageCounter, amount: usize) {
     block_on(poll_fn(|context| {
-        room.poll(context, || room.used() + amount <= LIMIT)
+        usage.poll(context, || usage.used() + amount <= LIMIT)
     }));
 }
 
 #[test]
 fn one_who_waits_is_woken_when_something_is_given_back() {
     in_every_order(|| {
-        let room = Arc::new(Room::new());
-        room.take(4, LIMIT).expect("there is room");
+        let usage = Arc::new(UsageCounter::new());
+        usage.take(4, LIMIT).expect("4 is below the limit");
         let giver = {
-            let room = Arc::clone(&room);
+            let usage = Arc::clone(&usage);
             thread::spawn(move || {
-                room.give_back(4);
-                room.wake_waiting();
+                usage.give_back(4);
+                usage.wake_waiting();
             })
         };
-        wait_for(&room, 3);
+        wait_for(&usage, 3);
         giver.join().unwrap();
-        assert_eq!(room.used(), 0);
+        assert_eq!(usage.used(), 0);
     });
 }
 
 #[test]
 fn two_who_wait_are_both_woken() {
     in_every_order(|| {
-        let room = Arc::new(Room::new());
-        room.take(4, LIMIT).expect("there is room");
+        let usage = Arc::new(UsageCounter::new());
+        usage.take(4, LIMIT).expect("4 is below the limit");
         let other = {
-            let room = Arc::clone(&room);
-            thread::spawn(move || wait_for(&room, 2))
+            let usage = Arc::clone(&usage);
+            thread::spawn(move || wait_for(&usage, 2))
         };
         let giver = {
-            let room = Arc::clone(&room);
+            let usage = Arc::clone(&usage);
             thread::spawn(move || {
-                room.give_back(4);
-                room.wake_waiting();
+                usage.give_back(4);
+                usage.wake_waiting();
             })
         };
-        wait_for(&room, 3);
+        wait_for(&usage, 3);
         other.join().unwrap();
         giver.join().unwrap();
     });
@@ -93,29 +93,29 @@ fn two_who_wait_are_both_woken() {
 #[test]
 fn one_who_saw_the_bytes_of_a_refused_message_is_woken() {
     in_every_order(|| {
-        let room = Arc::new(Room::new());
+        let usage = Arc::new(UsageCounter::new());
         let refused = {
-            let room = Arc::clone(&room);
+            let usage = Arc::clone(&usage);
             thread::spawn(move || {
-                assert_eq!(room.take(8, LIMIT), None);
-                room.wake_waiting();
+                assert_eq!(usage.take(8, LIMIT), None);
+                usage.wake_waiting();
             })
         };
-        wait_for(&room, 3);
+        wait_for(&usage, 3);
         refused.join().unwrap();
-        assert_eq!(room.used(), 0);
+        assert_eq!(usage.used(), 0);
     });
 }
 
 #[test]
 fn no_more_is_granted_than_the_limit() {
     in_every_order(|| {
-        let room = Arc::new(Room::new());
+        let usage = Arc::new(UsageCounter::new());
         let other = {
-            let room = Arc::clone(&room);
-            thread::spawn(move || room.take(3, LIMIT).is_some())
+            let usage = Arc::clone(&usage);
+            thread::spawn(move || usage.take(3, LIMIT).is_some())
         };
-        let one = room.take(3, LIMIT).is_some();
+        let one = usage.take(3, LIMIT).is_some();
         let both = one && other.join().unwrap();
         assert!(!both, "6 were granted of {LIMIT}");
     });

@@ -140,29 +140,29 @@ impl Inspector {
         let (inspector, server) = (Arc::downgrade(self), id.to_owned());
         let oauth = OAuth::new("turnbuckle")
             .browser(browser)
-            .on_request(move |passage| {
+            .on_request(move |request| {
                 if let Some(inspector) = inspector.upgrade() {
-                    inspector.tell_passage(&server, passage);
+                    inspector.tell_request(&server, request);
                 }
             });
         oauth.clone().persist_tokens().unwrap_or(oauth)
     }
 
-    fn tell_passage(&self, server: &str, passage: &FlowRequest) {
-        let state = match passage.status {
+    fn tell_request(&self, server: &str, request: &FlowRequest) {
+        let state = match request.status {
             None => "doing",
             Some(200..=299) => "done",
             // Not at this URL: the next one is tried.
             Some(_) => "missing",
         };
-        if passage.step == auth::client::Step::Token && passage.status.is_none() {
+        if request.step == auth::client::Step::Token && request.status.is_none() {
             // The user has come back from the browser.
             self.tell_step(server, BROWSER, "done", None);
         }
-        let detail = match passage.status {
-            Some(status) => format!("{} · {status}", passage.url),
-            None => passage.url.clone(),
+        let detail = match request.status {
+            Some(status) => format!("{} · {status}", request.url),
+            None => request.url.clone(),
         };
-        self.tell_step(server, &passage.step.to_string(), state, Some(detail));
+        self.tell_step(server, &request.step.to_string(), state, Some(detail));
     }
 }

@@ -150,17 +150,17 @@ pub fn read<T: DeserializeOwned>(
 #[cold]
 pub fn mend<T: DeserializeOwned>(method: &str, text: &str) -> Option<(T, Vec<ReadWarning>)> {
     let readable = readable::members(text)?;
-    let mut mender = Mender {
+    let mut reader = LenientReader {
         method,
         warnings: Vec::new(),
         more: 0,
-        holes: BTreeMap::new(),
+        unparsed: BTreeMap::new(),
     };
-    let mut result = mender.take(readable);
-    mender.add_missing(&mut result);
-    mender.mend_entries::<T>(&mut result);
-    let read = mender.mend_whole(result)?;
-    Some((read, mender.finish()))
+    let mut result = reader.take(readable);
+    reader.add_missing(&mut result);
+    reader.mend_entries::<T>(&mut result);
+    let read = reader.mend_whole(result)?;
+    Some((read, reader.finish()))
 }
 
 /// Returns the members of an object that can be parsed, if the whole cannot be.
@@ -168,17 +168,18 @@ pub(crate) fn readable_members(text: &str) -> Option<JsonObject> {
     readable::members(text).map(|readable| readable.members)
 }
 
-struct Mender<'a> {
+/// Takes one message apart, leaves its invalid parts out, and collects a warning for each.
+struct LenientReader<'a> {
     method: &'a str,
     warnings: Vec<ReadWarning>,
     /// The number of further warnings, which were not stored.
     more: usize,
     /// The entries that cannot be parsed and were replaced by `null`, in order, by the name of their
     /// array.
-    holes: BTreeMap<String, Vec<usize>>,
+    unparsed: BTreeMap<String, Vec<usize>>,
 }
 
-impl Mender<'_> {
+impl LenientReader<'_> {
     fn warn(&mut self, pointer: String, problem: String, value: Value) {
         self.warn_of(None, pointer, problem, value);
     }
@@ -203,7 +204,7 @@ impl Mender<'_> {
             self.warn(place, problem, shown);
         }
         self.more += readable.more;
-        self.holes = readable.holes;
+        self.unparsed = readable.unparsed;
         let mut members = readable.members;
         members.values_mut().for_each(types_first);
         members
@@ -223,10 +224,10 @@ impl Mender<'_> {
         for (name, member) in result.iter_mut() {
             if let Value::Array(entries) = member {
                 let array = [Step::Member(name.clone())];
-                let holes = self.holes.remove(name).unwrap_or_default();
+                let unparsed = self.unparsed.remove(name).unwrap_or_default();
                 let mut alone = json!({ name: std::mem::take(entries) });
                 let place = format!("/{}", escaped(name));
-                self.sift::<T>(&mut alone, &array, &place, &holes, None);
+                self.remove_invalid::<T>(&mut alone, &array, &place, &unparsed, None);
                 *entries = alone
                     .get_mut(name)
                     .and_then(Value::as_array_mut)
@@ -237,13 +238,13 @@ impl Mender<'_> {
     }
 
     /// Removes invalid elements from the array at a path. `place` is its position in the original
-    /// message. Its elements at `holes` could not be parsed.
-    fn sift<T: DeserializeOwned>(
+    /// message. Its elements at `unparsed` could not be parsed.
+    fn remove_invalid<T: DeserializeOwned>(
         &mut self,
         whole: &mut Value,
         array: &[Step],
         place: &str,
-        holes: &[usize],
+        unparsed: &[usize],
         entry: Option<&str>,
     ) {
         let Some(entries) = array_at(whole, array) else {
@@ -257,7 +258,7 @@ impl Mender<'_> {
         }
         let mut kept = Vec::with_capacity(entries.len());
         for (index, element) in entries.into_iter().enumerate() {
-            if holes.binary_search(&index).is_ok() {
+            if unparsed.binary_search(&index).is_ok() {
                 continue;
             }
             let place = format!("{place}/{index}");
@@ -332,7 +333,7 @@ impl Mender<'_> {
         if let Some(end) = fault.inner.iter().position(is_element) {
             let inner = &fault.inner[..end];
             let place = format!("{place}{}", pointer(inner));
-            self.sift::<T>(whole, &[&path, inner].concat(), &place, &[], entry);
+            self.remove_invalid::<T>(whole, &[&path, inner].concat(), &place, &[], entry);
             return true;
         }
         let path = [&path, &*fault.inner].concat();
@@ -364,7 +365,13 @@ impl Mender<'_> {
                 // Checked alone, so that each attempt parses as little as possible.
                 let member = result.get_mut(first).map(Value::take)?;
                 let mut alone = json!({ first: member });
-                self.sift::<T>(&mut alone, &path[..end], &pointer(&path[..end]), &[], None);
+                self.remove_invalid::<T>(
+                    &mut alone,
+                    &path[..end],
+                    &pointer(&path[..end]),
+                    &[],
+                    None,
+                );
                 result[first] = alone[first].take();
                 continue;
             }

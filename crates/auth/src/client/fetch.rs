@@ -12,7 +12,7 @@ use turnbuckle_transport::http::client::{
     Reply, StatusCode,
 };
 
-use super::passage::FlowObserver;
+use super::flow_request::FlowObserver;
 use super::reach::Reach;
 use super::{AuthError, Problem, Step};
 

@@ -17,6 +17,7 @@ mod dpop;
 mod engine;
 mod error;
 mod fetch;
+mod flow_request;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -27,7 +28,6 @@ mod keeping;
 mod metadata;
 mod oauth;
 mod obtain;
-mod passage;
 mod pkce;
 mod random;
 mod reach;
@@ -45,8 +45,8 @@ pub use authorization_request::AuthorizationRequest;
 pub use browser::{Browser, BrowserVisit, Loopback, Paste, open_in_browser};
 pub use dpop::Dpop;
 pub use error::{AuthError, Problem, Step};
+pub use flow_request::FlowRequest;
 pub use identity::Registered;
 pub use oauth::{OAuth, SignIn};
-pub use passage::FlowRequest;
 pub use scope::Scopes;
 pub use store::{FileStore, MemoryStore, StoreError, StoreKey, TokenStore};

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use turnbuckle_transport::http::client::{Address, AgentSettings};
 
 use super::challenge::Wanted;
+use super::flow_request::{FlowObserver, FlowRequest};
 use super::obtain::Cause;
-use super::passage::{FlowObserver, FlowRequest};
 use super::session::Session;
 use super::settings::{Grant, KeptRegistration, Offline, Settings};
 use super::{
@@ -238,7 +238,7 @@ impl OAuth {
     /// ```
     /// # use turnbuckle_auth::client::OAuth;
     /// let oauth = OAuth::new("inspector")
-    ///     .on_request(|passage| eprintln!("{}: {}", passage.step, passage.url));
+    ///     .on_request(|request| eprintln!("{}: {}", request.step, request.url));
     /// ```
     pub fn on_request(self, tell: impl Fn(&FlowRequest) + Send + Sync + 'static) -> Self {
         self.with(|settings| settings.observer = FlowObserver::new(tell))

@@ -63,13 +63,13 @@ impl Registration {
 }
 
 /// The client's description of itself.
-pub(crate) struct Introduction<'a> {
+pub(crate) struct ClientDescription<'a> {
     pub(crate) name: &'a str,
     pub(crate) redirect_uri: &'a str,
     pub(crate) is_bound: bool,
 }
 
-impl Introduction<'_> {
+impl ClientDescription<'_> {
     fn body(&self, server: &AuthorizationServer) -> Value {
         let mut body = json!({
             "client_name": self.name,
@@ -94,17 +94,17 @@ pub(crate) async fn register(
     fetcher: &Fetcher,
     server: &AuthorizationServer,
     endpoint: &Address,
-    introduction: &Introduction<'_>,
+    description: &ClientDescription<'_>,
 ) -> Result<Registration, AuthError> {
-    let body = introduction.body(server);
+    let body = description.body(server);
     let answer = fetcher.json(Step::Registration, endpoint, &body).await?;
     if !answer.status.is_success() {
         let error = refusal(Step::Registration, endpoint, &answer);
         let hint = match error.oauth_error() {
             Some("invalid_redirect_uri" | "invalid_client_metadata") => format!(
                 "it does not accept `{}` with application_type `{}`; register a client by hand and give its id",
-                introduction.redirect_uri,
-                application_type(introduction.redirect_uri),
+                description.redirect_uri,
+                application_type(description.redirect_uri),
             ),
             _ => "register a client by hand and give its id".to_owned(),
         };
@@ -123,7 +123,7 @@ pub(crate) async fn register(
         let is_listed = server.takes_method(asked.name()) == Some(true);
         made.token_endpoint_auth_method = is_listed.then(|| asked.name().to_owned());
     }
-    made.redirect_uris = vec![introduction.redirect_uri.to_owned()];
+    made.redirect_uris = vec![description.redirect_uri.to_owned()];
     Ok(made)
 }
 
@@ -155,12 +155,12 @@ mod tests {
                 .map(|methods| methods.iter().map(|&method| method.to_owned()).collect()),
             ..AuthorizationServer::default()
         };
-        let introduction = Introduction {
+        let description = ClientDescription {
             name: "my-app",
             redirect_uri,
             is_bound: false,
         };
-        introduction.body(&server)
+        description.body(&server)
     }
 
     /// A16.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use turnbuckle_transport::http::client::AgentSettings;
 
-use super::passage::FlowObserver;
+use super::flow_request::FlowObserver;
 use super::reach::Reach;
 use super::{
     Assertion, Browser, Dpop, Enterprise, Loopback, MemoryStore, Registered, Scopes, TokenStore,

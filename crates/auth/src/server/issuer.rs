@@ -234,15 +234,15 @@ impl Issuer {
             Ok(address)
         };
         address(&self.url)?;
-        let (how, cached_for) = match self.verification {
-            Verification::Discovered => (How::Keys(Keys::new(Place::Discovered)), SIGNED_FOR),
+        let (verify_by, cached_for) = match self.verification {
+            Verification::Discovered => (VerifyBy::Keys(Keys::new(Place::Discovered)), SIGNED_FOR),
             Verification::KeysAt(url) => {
                 let place = Place::At(address(&url)?);
-                (How::Keys(Keys::new(place)), SIGNED_FOR)
+                (VerifyBy::Keys(Keys::new(place)), SIGNED_FOR)
             }
             Verification::Keys(keys) => {
                 let place = Place::Given(Arc::new(keys));
-                (How::Keys(Keys::new(place)), SIGNED_FOR)
+                (VerifyBy::Keys(Keys::new(place)), SIGNED_FOR)
             }
             Verification::Introspection {
                 at,
@@ -251,9 +251,9 @@ impl Issuer {
             } => {
                 let at = at.as_deref().map(address).transpose()?;
                 let asking = Introspection::new(client_id, secret, at);
-                (How::Introspection(asking), TOLD_FOR)
+                (VerifyBy::Introspection(asking), TOLD_FOR)
             }
-            Verification::Own(own) => (How::Own(own), TOLD_FOR),
+            Verification::Own(own) => (VerifyBy::Own(own), TOLD_FOR),
         };
         Ok(LiveIssuer {
             url: self.url,
@@ -261,7 +261,7 @@ impl Issuer {
             algorithms: self.algorithms,
             scope_claims: self.scope_claims,
             cached_for: self.cached_for.unwrap_or(cached_for).as_secs(),
-            how,
+            verify_by,
             fetcher,
             typing: self.typing,
             is_typed: AtomicBool::new(false),
@@ -298,14 +298,14 @@ pub(super) struct LiveIssuer {
     scope_claims: Vec<String>,
     /// In seconds.
     pub(super) cached_for: u64,
-    how: How,
+    verify_by: VerifyBy,
     fetcher: IssuerFetcher,
     typing: Typing,
     /// Whether the issuer has sent a token that states that it is an access token.
     is_typed: AtomicBool,
 }
 
-enum How {
+enum VerifyBy {
     Keys(Keys),
     Introspection(Introspection),
     Own(Arc<dyn Verify>),
@@ -314,7 +314,7 @@ enum How {
 impl LiveIssuer {
     /// Whether the issuer can verify opaque tokens.
     pub(super) fn knows_opaque(&self) -> bool {
-        !matches!(self.how, How::Keys(_))
+        !matches!(self.verify_by, VerifyBy::Keys(_))
     }
 
     /// Verifies a token and checks its claims.
@@ -324,13 +324,13 @@ impl LiveIssuer {
         resource: &Resource,
         now: u64,
     ) -> Result<Verified, VerifyError> {
-        let (claims, expiry) = match &self.how {
-            How::Keys(keys) => (self.signed(keys, token, now).await?, Expiry::Needed),
-            How::Introspection(asking) => {
+        let (claims, expiry) = match &self.verify_by {
+            VerifyBy::Keys(keys) => (self.signed(keys, token, now).await?, Expiry::Needed),
+            VerifyBy::Introspection(asking) => {
                 let claims = asking.ask(&self.fetcher, &self.url, token).await?;
                 (claims, Expiry::Optional)
             }
-            How::Own(own) => {
+            VerifyBy::Own(own) => {
                 let verifying = own.verify(token.to_owned());
                 let claims = tokio::time::timeout(OWN_DEADLINE, verifying).await;
                 let late =

@@ -35,7 +35,7 @@ pub(crate) struct Diff {
     #[arg(value_name = "OLD NEW", required = true, num_args = 1..=2)]
     words: Vec<String>,
 
-    /// Print JSON: every change with its effect, kind, name, path and what it is.
+    /// Print JSON: every change with its effect, kind, name, path and description (`what`).
     #[arg(long)]
     pub(crate) json: bool,
 

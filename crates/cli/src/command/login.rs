@@ -39,7 +39,8 @@ pub(crate) struct Login {
     #[arg(long)]
     trust: bool,
 
-    /// Open no browser: the address is printed, and you paste what you are sent back to.
+    /// Open no browser: print the URL to visit, and ask for the URL that the browser is sent to at
+    /// the end.
     #[arg(long)]
     paste: bool,
 

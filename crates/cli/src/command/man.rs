@@ -10,7 +10,7 @@ use crate::{
     show::print,
 };
 
-/// Print a page of the manual, as `man` reads it.
+/// Print a manual page, for `man` to show.
 ///
 /// `turnbuckle man call | man -l -` shows the page of a command, and `turnbuckle man --write
 /// ~/.local/share/man/man1` installs all of them. The text is that of `--help`.

@@ -1,6 +1,6 @@
 //! `turnbuckle serve`: the built-in demo server.
 
-use std::{error::Error, net::SocketAddr, path::PathBuf};
+use std::{error::Error, net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Args;
 use turnbuckle::{Http, HttpSettings, Revision, Server, Stdio};
@@ -60,7 +60,7 @@ pub(crate) struct Serve {
 
 pub(crate) fn run(serve: &Serve) -> Outcome {
     let runtime = runtime::build(&mut tokio::runtime::Builder::new_multi_thread())?;
-    runtime.block_on(async {
+    let outcome = runtime.block_on(async {
         let server = demo::server();
         let shared = if serve.stdio {
             None
@@ -72,7 +72,10 @@ pub(crate) fn run(serve: &Serve) -> Outcome {
             None => server,
         };
         serve_demo(serve, server).await
-    })
+    });
+    // A lookup of the name of Redis may still block a thread.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    outcome
 }
 
 fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Failed {

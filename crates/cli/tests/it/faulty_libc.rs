@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Builds the library. Returns its path.
-fn library(place: &Place) -> String {
+pub(crate) fn library(place: &Place) -> String {
     place.write("faulty_libc.rs", include_str!("preload/faulty_libc.rs"));
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     let built = Command::new(rustc)
@@ -66,6 +66,37 @@ fn a_name_that_is_never_resolved_costs_ten_seconds_and_holds_up_no_other_server(
     let output = place.run(&["call", &gateway.url, "near__echo", "text=hi"]);
     assert_eq!(stdout(&output), "hi\n", "{}", stderr(&output));
     gateway.hears(&["failed", "slow", "no connection within 10s"]);
+}
+
+/// A replica is not started without Redis, but it says why, and ends.
+#[test]
+fn a_redis_whose_name_is_never_resolved_is_reported() {
+    let place = Place::new();
+    let library = library(&place);
+    place.write("secret", "0123456789abcdef0123456789abcdef");
+    let gateway = ["up", "--", BINARY, "serve", "--stdio"];
+    let started = [&["serve"][..], &gateway].map(|words| {
+        let mut command = place.command(BINARY);
+        command
+            .arg(words[0])
+            .args(["--listen", "127.0.0.1:0", "--secret-file", "secret"])
+            .args(["--redis", "redis://name.slow:6379"])
+            .args(&words[1..])
+            .env("LD_PRELOAD", &library)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        command.spawn().expect("the binary runs")
+    });
+    for mut child in started {
+        eventually("it gives up", || child.try_wait().expect("it can be asked"));
+        let output = child.wait_with_output().expect("it has ended");
+        assert_eq!(output.status.code(), Some(3));
+        let said = stderr(&output);
+        assert!(
+            said.contains("redis") && said.contains("timed out"),
+            "{said}"
+        );
+    }
 }
 
 /// A command that watches a resource with a clock that jumps, until it is dropped.

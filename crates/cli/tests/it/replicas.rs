@@ -2,6 +2,11 @@
 
 #![cfg(unix)]
 
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod clock;
 mod failover;
 #[cfg(target_os = "linux")]
 mod scarce;

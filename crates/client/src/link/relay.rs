@@ -33,6 +33,8 @@ pub(crate) struct RelayAttempt {
     method: Arc<str>,
     message: Vec<u8>,
     slot: Slot,
+    /// The queue of its events. Over HTTP, it decides when the connection reads on.
+    #[cfg(feature = "http")]
     queue: Arc<RelayQueue>,
     canceller: Canceller,
     modern: Option<Revision>,
@@ -63,6 +65,7 @@ impl Drop for PendingPlace {
 
 impl RelayAttempt {
     /// Removes the entry of the request, which has been answered. Another attempt may follow.
+    #[cfg(feature = "http")]
     pub(crate) fn leave(&self) {
         self.entry.leave();
     }
@@ -113,6 +116,7 @@ impl RelayAttempt {
             method: method.clone(),
             message,
             slot,
+            #[cfg(feature = "http")]
             queue: queue.clone(),
             canceller: canceller.clone(),
             modern,
@@ -158,7 +162,7 @@ impl RelayAttempt {
     fn request(&mut self) -> OpenRequest<'_> {
         #[cfg_attr(
             not(feature = "http"),
-            expect(unused_mut, reason = "only HTTP has names")
+            expect(unused_mut, reason = "only HTTP uses names and events")
         )]
         let mut request = OpenRequest::relayed(
             &self.entry.link,
@@ -166,13 +170,13 @@ impl RelayAttempt {
             self.entry.id.clone(),
             std::mem::take(&mut self.message),
             self.slot.clone(),
-            &self.queue,
             self.canceller.clone(),
             self.modern,
         );
         #[cfg(feature = "http")]
         {
             request.name = self.name.as_deref();
+            request.events = Some(&self.queue);
         }
         request
     }

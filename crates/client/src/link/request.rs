@@ -9,11 +9,12 @@ use turnbuckle_protocol::{
 use turnbuckle_session::requests::Deadline;
 
 use super::{Link, Outgoing, canceller::Canceller};
+#[cfg(feature = "http")]
+use crate::relayed::RelayQueue;
 use crate::{
     error::CallError,
     future::{First, race},
     pending::{Refused, RequestOutcome, Slot, SlotEvent, slot},
-    relayed::RelayQueue,
 };
 
 /// The initial capacity for a message: enough for most requests, so that the buffer does not grow.
@@ -47,6 +48,7 @@ pub(crate) struct OpenRequest<'l> {
     /// The revision that the request names; `None` for a request of a session.
     pub(super) modern: Option<Revision>,
     /// The queue of its events, if the request is relayed.
+    #[cfg(feature = "http")]
     pub(super) events: Option<&'l RelayQueue>,
 }
 
@@ -89,6 +91,7 @@ impl Link {
             canceller: outgoing.canceller.cloned(),
             state: SendState::Unsent,
             modern: None,
+            #[cfg(feature = "http")]
             events: None,
         };
         let common = self.common_meta.read();
@@ -140,14 +143,12 @@ impl Link {
 
 impl<'l> OpenRequest<'l> {
     /// Creates a relayed request, which is already registered and serialised.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one request")]
     pub(super) fn relayed(
         link: &'l Link,
         method: &'l str,
         id: Id,
         message: Vec<u8>,
         slot: Slot,
-        events: &'l RelayQueue,
         canceller: Canceller,
         modern: Option<Revision>,
     ) -> Self {
@@ -163,7 +164,8 @@ impl<'l> OpenRequest<'l> {
             canceller: Some(canceller),
             state: SendState::Unsent,
             modern,
-            events: Some(events),
+            #[cfg(feature = "http")]
+            events: None,
         }
     }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use tracing::{Instrument as _, Span};
 use turnbuckle_protocol::{
@@ -221,7 +220,7 @@ impl Relayed {
     /// Whether an error says that the list of tools is out of date.
     #[cfg(feature = "http")]
     fn is_outdated(&self, first: &RelayAttempt, error: &RawValue) -> bool {
-        #[derive(Deserialize)]
+        #[derive(serde::Deserialize)]
         struct Code {
             code: i64,
         }

@@ -8,7 +8,7 @@ use turnbuckle_protocol::{JsonObject, Revision, envelope::Raw};
 use turnbuckle_server::{Changes, Reject, RelayReply};
 
 use super::{
-    ear, park, park::ParkTable, pass, repeat, repeat::Loss, rounds, session_asks, task,
+    ear, park, park::ParkTable, pass, repeat, repeat::LostCall, rounds, session_asks, task,
     task::TaskTable, upstream_call::UpstreamCall, visit::Visited,
 };
 use crate::{
@@ -130,7 +130,7 @@ pub(crate) struct Exchange {
     /// The task id that the client knows, if the request is about a task.
     pub(super) task: Option<String>,
     /// Records whether the server was lost before it answered.
-    loss: Arc<Loss>,
+    loss: Arc<LostCall>,
     /// The visits that the client was asked for before.
     pub(super) visited: Option<Arc<Visited>>,
 }

@@ -9,14 +9,14 @@ use crate::translate::FrontRequest;
 
 /// How the server was lost during a call.
 #[derive(Default)]
-pub(super) struct Loss(AtomicU8);
+pub(super) struct LostCall(AtomicU8);
 
 /// The call was sent and may have run.
 const UNANSWERED: u8 = 1;
 /// The call was not sent.
 const UNSENT: u8 = 2;
 
-impl Loss {
+impl LostCall {
     /// Records why a call that was sent has no answer.
     pub(super) fn note(&self, error: &CallError) {
         if matches!(error, CallError::Closed { .. } | CallError::Lost { .. }) {

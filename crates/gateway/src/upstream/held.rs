@@ -12,7 +12,7 @@ use turnbuckle_client::RelayAsk;
 use super::{
     call_asks::CallAsks,
     hub::UNKNOWN_WITHIN,
-    known_tools::{Habit, KnownTools},
+    known_tools::{AskingHabit, KnownTools},
 };
 
 /// How long a question is held until only one call is left that may have asked it.
@@ -240,7 +240,8 @@ impl LaneCalls {
 
     /// The time by which the server has noticed the end of calls that may ask and were given up.
     pub(super) fn settles_at(&self, known: &KnownTools) -> Option<Instant> {
-        let may_ask = |call: &&GivenUp| !call.waited && known.habit(&call.subject) != Habit::Quiet;
+        let may_ask =
+            |call: &&GivenUp| !call.waited && known.habit(&call.subject) != AskingHabit::Quiet;
         let given_up = self.given_up.iter().filter(may_ask);
         given_up.map(|call| call.at + SETTLES_WITHIN).max()
     }
@@ -277,7 +278,7 @@ impl LaneCalls {
         let habit = known.habit(&call.subject);
         let is_other = |other: &GivenUp| {
             // If the call's tool has asked before, the question is not from a tool that never has.
-            let is_quiet = habit.asks() && known.habit(&other.subject) == Habit::Quiet;
+            let is_quiet = habit.asks() && known.habit(&other.subject) == AskingHabit::Quiet;
             // A call that was given up after the question arrived may have asked it, however long
             // ago that was.
             let may_ask =

@@ -28,7 +28,7 @@ use super::{
     LaneNews, OnNews, OpenCall, Turn,
     call_asks::CallAsks,
     held::{Assignment, HELD_FOR, LaneCalls, Open},
-    known_tools::{Habit, KnownTools},
+    known_tools::{AskingHabit, KnownTools},
     lane_news::Collected,
 };
 use crate::translate::{Question, refusal};
@@ -134,12 +134,12 @@ impl LaneHub {
         let habit = if is_pipe {
             self.take_turn(&turn, &call).await?
         } else {
-            Habit::Quiet
+            AskingHabit::Quiet
         };
         match habit {
-            Habit::Unknown => self.release_after(UNKNOWN_WITHIN, &turn, &call.subject),
+            AskingHabit::Unknown => self.release_after(UNKNOWN_WITHIN, &turn, &call.subject),
             // After that time, questions of other calls are not assigned to this one.
-            Habit::Suspected => self.release_after(HELD_FOR, &turn, &call.subject),
+            AskingHabit::Suspected => self.release_after(HELD_FOR, &turn, &call.subject),
             _ => {}
         }
         let asks = Arc::<CallAsks>::default();
@@ -159,15 +159,16 @@ impl LaneHub {
             subject,
             asks,
             turn,
-            is_new: habit == Habit::Unknown,
+            is_new: habit == AskingHabit::Unknown,
             is_answered: false,
         })
     }
 
     /// Waits for the turn of a call, if its tool asks or is unknown. Returns what is known about the tool.
-    async fn take_turn(&self, turn: &Arc<Turn>, call: &NewCall<'_>) -> Result<Habit, String> {
-        let waits_at_once =
-            |habit: Habit| habit.takes_turns() || (habit == Habit::Unknown && call.can_be_asked);
+    async fn take_turn(&self, turn: &Arc<Turn>, call: &NewCall<'_>) -> Result<AskingHabit, String> {
+        let waits_at_once = |habit: AskingHabit| {
+            habit.takes_turns() || (habit == AskingHabit::Unknown && call.can_be_asked)
+        };
         let habit = self.known.habit(&call.subject);
         if !waits_at_once(habit) {
             return Ok(habit);
@@ -187,13 +188,13 @@ impl LaneHub {
                 taken = &mut taking => {
                     taken?;
                     let habit = self.known.habit(&call.subject);
-                    if habit == Habit::AsksSeveral {
+                    if habit == AskingHabit::AsksSeveral {
                         turn.keep();
                     }
                     return Ok(habit);
                 }
                 () = learned => {}
-                () = time::sleep_until(unknown_until), if habit == Habit::Unknown => {
+                () = time::sleep_until(unknown_until), if habit == AskingHabit::Unknown => {
                     return Ok(habit);
                 }
             }

@@ -10,7 +10,7 @@ const MAX_KNOWN: usize = 10_000;
 
 /// Whether a tool or prompt asks questions during its calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Habit {
+pub(super) enum AskingHabit {
     /// The tool was not called yet, or no call has finished.
     Unknown,
     /// The tool has answered without asking.
@@ -23,7 +23,7 @@ pub(super) enum Habit {
     AsksSeveral,
 }
 
-impl Habit {
+impl AskingHabit {
     /// Whether the tool has asked before.
     pub(super) fn asks(self) -> bool {
         matches!(self, Self::Asks | Self::AsksSeveral)
@@ -38,45 +38,45 @@ impl Habit {
 /// What is known about the tools and prompts of one server, in all of its sessions.
 #[derive(Default)]
 pub(super) struct KnownTools {
-    habits: Mutex<HashMap<String, Habit>>,
+    habits: Mutex<HashMap<String, AskingHabit>>,
     /// Notifies calls that wait for their turn.
     pub(super) learned: Notify,
 }
 
 impl KnownTools {
-    pub(super) fn habit(&self, subject: &str) -> Habit {
+    pub(super) fn habit(&self, subject: &str) -> AskingHabit {
         let habits = self.habits.lock();
         match habits.get(subject) {
             Some(habit) => *habit,
             // Do not delay calls of a server with so many names. Its questions are still assigned
             // correctly.
-            None if habits.len() >= MAX_KNOWN => Habit::Quiet,
-            None => Habit::Unknown,
+            None if habits.len() >= MAX_KNOWN => AskingHabit::Quiet,
+            None => AskingHabit::Unknown,
         }
     }
 
     /// Records that a call was answered without a question.
     pub(super) fn answered(&self, subject: &str) {
-        self.learn(subject, Habit::Quiet);
+        self.learn(subject, AskingHabit::Quiet);
     }
 
     /// Records that the tool may have asked.
     pub(super) fn suspect(&self, subject: &str) {
-        self.learn(subject, Habit::Suspected);
+        self.learn(subject, AskingHabit::Suspected);
     }
 
     /// Records that the tool has asked.
     pub(super) fn asked(&self, subject: &str) {
-        self.learn(subject, Habit::Asks);
+        self.learn(subject, AskingHabit::Asks);
     }
 
     /// Records that the tool has asked again before it got an answer.
     pub(super) fn asked_again(&self, subject: &str) {
-        self.learn(subject, Habit::AsksSeveral);
+        self.learn(subject, AskingHabit::AsksSeveral);
     }
 
     /// Updates what is known. A tool that has asked once may ask again, however often it does not.
-    fn learn(&self, subject: &str, learned: Habit) {
+    fn learn(&self, subject: &str, learned: AskingHabit) {
         let is_news = {
             let mut habits = self.habits.lock();
             let is_full = habits.len() >= MAX_KNOWN;
@@ -105,17 +105,17 @@ mod tests {
     #[test]
     fn a_tool_that_has_asked_is_not_taken_for_a_quiet_one() {
         let known = KnownTools::default();
-        assert_eq!(known.habit("a"), Habit::Unknown);
+        assert_eq!(known.habit("a"), AskingHabit::Unknown);
         known.answered("a");
-        assert_eq!(known.habit("a"), Habit::Quiet);
+        assert_eq!(known.habit("a"), AskingHabit::Quiet);
         known.suspect("a");
         assert!(known.habit("a").takes_turns() && !known.habit("a").asks());
         known.asked("a");
         known.suspect("a");
         known.answered("a");
-        assert_eq!(known.habit("a"), Habit::Asks);
+        assert_eq!(known.habit("a"), AskingHabit::Asks);
         known.asked_again("a");
         known.asked("a");
-        assert_eq!(known.habit("a"), Habit::AsksSeveral);
+        assert_eq!(known.habit("a"), AskingHabit::AsksSeveral);
     }
 }

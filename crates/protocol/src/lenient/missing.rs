@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Mender, capabilities, name_of};
+use super::{LenientReader, capabilities, name_of};
 use crate::JsonObject;
 
-impl Mender<'_> {
+impl LenientReader<'_> {
     /// Adds required members that are often left out, if their intended value is clear.
     pub(super) fn add_missing(&mut self, result: &mut JsonObject) {
         let is_absent = |value: Option<&Value>| value.is_none_or(Value::is_null);

@@ -25,7 +25,7 @@ pub(super) struct Readable {
     pub(super) more: usize,
     /// The entries of arrays that were left out, in order, by the name of their array. Each was
     /// replaced by `null`.
-    pub(super) holes: BTreeMap<String, Vec<usize>>,
+    pub(super) unparsed: BTreeMap<String, Vec<usize>>,
     /// Whether halves of surrogate pairs were replaced.
     pub(super) had_halves: bool,
 }
@@ -81,17 +81,17 @@ impl Readable {
             self.leave_out(|| place_of(name), &error, member);
             return None;
         };
-        let mut holes = Vec::new();
+        let mut unparsed = Vec::new();
         let mut values = Vec::with_capacity(entries.len());
         for (index, entry) in entries.into_iter().enumerate() {
             values.push(serde_json::from_str(entry.get()).unwrap_or_else(|error| {
                 let place = || format!("{}/{index}", place_of(name));
                 self.leave_out(place, &error, entry);
-                holes.push(index);
+                unparsed.push(index);
                 Value::Null
             }));
         }
-        self.holes.insert(name.to_owned(), holes);
+        self.unparsed.insert(name.to_owned(), unparsed);
         Some(Value::Array(values))
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use turnbuckle_store::Change;
 
-use super::{SetupError, Shelved, Snapshot, live_catalog::LiveCatalog, setup};
+use super::{NewEntry, SetupError, Snapshot, live_catalog::LiveCatalog, setup};
 use crate::{IntoPrompt, IntoResource, IntoTool};
 
 /// Several changes to a [catalog](crate::Catalog) that take effect together. Created by
@@ -34,8 +34,8 @@ pub struct CatalogEdit {
 }
 
 enum EditStep {
-    Add(Shelved),
-    Replace(Shelved),
+    Add(NewEntry),
+    Replace(NewEntry),
     Remove(Change, String),
     Enable(Change, String),
     Disable(Change, String),

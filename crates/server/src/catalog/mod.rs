@@ -46,6 +46,6 @@ pub(crate) use offer::Offer;
 pub use prompt::Prompt;
 pub use resource::Resource;
 pub use setup_error::SetupError;
-pub(crate) use snapshot::{Shelved, Snapshot};
+pub(crate) use snapshot::{NewEntry, Snapshot};
 pub use suggest::suggest;
 pub use tool::Tool;

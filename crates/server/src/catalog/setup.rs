@@ -12,7 +12,7 @@ use turnbuckle_protocol::{
 use turnbuckle_uri_template::Template;
 
 use super::{
-    PromptEntry, Reading, ResourceEntry, SetupError, Shelved, TemplateEntry, ToolEntry,
+    NewEntry, PromptEntry, Reading, ResourceEntry, SetupError, TemplateEntry, ToolEntry,
     completion::Completers, tool,
 };
 use crate::{
@@ -121,7 +121,7 @@ pub(crate) fn tool(
     tool: Tool,
     default: Leniency,
     states: &StateTypes,
-) -> Result<Shelved, SetupError> {
+) -> Result<NewEntry, SetupError> {
     let Tool {
         mut wire,
         handler,
@@ -212,7 +212,7 @@ pub(crate) fn tool(
         scopes,
         layers,
     };
-    Ok(Shelved::Tool(Arc::new(entry)))
+    Ok(NewEntry::Tool(Arc::new(entry)))
 }
 
 /// tools: a name has 1 to 128 characters: letters, digits, `_`, `-` and `.`.
@@ -225,7 +225,7 @@ fn check_name(about: &About<'_>) -> Result<(), SetupError> {
     Ok(())
 }
 
-pub(crate) fn prompt(prompt: Prompt, states: &StateTypes) -> Result<Shelved, SetupError> {
+pub(crate) fn prompt(prompt: Prompt, states: &StateTypes) -> Result<NewEntry, SetupError> {
     let Prompt {
         mut wire,
         handler,
@@ -254,7 +254,7 @@ pub(crate) fn prompt(prompt: Prompt, states: &StateTypes) -> Result<Shelved, Set
     if !listed.is_empty() {
         wire.arguments = Some(listed);
     }
-    Ok(Shelved::Prompt(Arc::new(PromptEntry {
+    Ok(NewEntry::Prompt(Arc::new(PromptEntry {
         wire,
         handler,
         logs: description.logs || completers.description.logs,
@@ -326,7 +326,7 @@ fn complete_enums(schema: Option<&Map<String, Value>>, completers: &mut Complete
     }
 }
 
-pub(crate) fn resource(resource: Resource, states: &StateTypes) -> Result<Shelved, SetupError> {
+pub(crate) fn resource(resource: Resource, states: &StateTypes) -> Result<NewEntry, SetupError> {
     let about = About {
         kind: "resource",
         key: &resource.uri,
@@ -374,7 +374,7 @@ pub(crate) fn resource(resource: Resource, states: &StateTypes) -> Result<Shelve
             states,
         )?;
     }
-    Ok(shelve(resource, template, schema.as_ref()))
+    Ok(new_entry(resource, template, schema.as_ref()))
 }
 
 /// Checks that every required argument of the handler is a variable of the template.
@@ -399,7 +399,11 @@ fn check_variables(
     }
 }
 
-fn shelve(resource: Resource, template: Template, schema: Option<&Map<String, Value>>) -> Shelved {
+fn new_entry(
+    resource: Resource,
+    template: Template,
+    schema: Option<&Map<String, Value>>,
+) -> NewEntry {
     let mut completers = resource.completers;
     complete_enums(schema, &mut completers);
     let beside = [
@@ -428,7 +432,7 @@ fn shelve(resource: Resource, template: Template, schema: Option<&Map<String, Va
         wire.annotations = resource.annotations;
         wire.icons = resource.icons;
         wire.meta = resource.meta;
-        return Shelved::Resource(Arc::new(ResourceEntry { wire, read }));
+        return NewEntry::Resource(Arc::new(ResourceEntry { wire, read }));
     }
     let mut wire = protocol::ResourceTemplate::new(resource.uri, name);
     wire.title = resource.title;
@@ -437,7 +441,7 @@ fn shelve(resource: Resource, template: Template, schema: Option<&Map<String, Va
     wire.annotations = resource.annotations;
     wire.icons = resource.icons;
     wire.meta = resource.meta;
-    Shelved::Template(Arc::new(TemplateEntry {
+    NewEntry::Template(Arc::new(TemplateEntry {
         wire,
         template,
         completers,

@@ -30,14 +30,14 @@ pub(crate) struct Snapshot {
 }
 
 /// An entry that is ready to be added to its list.
-pub(crate) enum Shelved {
+pub(crate) enum NewEntry {
     Tool(Arc<ToolEntry>),
     Prompt(Arc<PromptEntry>),
     Resource(Arc<ResourceEntry>),
     Template(Arc<TemplateEntry>),
 }
 
-impl Shelved {
+impl NewEntry {
     /// The list that the entry belongs to.
     pub(crate) fn list(&self) -> Change {
         match self {
@@ -72,10 +72,10 @@ impl Snapshot {
         self.open != before
     }
 
-    pub(crate) fn insert(&mut self, entry: Shelved) -> Result<(), SetupError> {
+    pub(crate) fn insert(&mut self, entry: NewEntry) -> Result<(), SetupError> {
         self.note(&entry);
         let (is_new, kind, key) = match entry {
-            Shelved::Tool(entry) => {
+            NewEntry::Tool(entry) => {
                 let key = entry.wire.name.clone();
                 let is_disabled = entry.is_disabled;
                 let is_new = self.tools.insert(entry);
@@ -84,15 +84,15 @@ impl Snapshot {
                 }
                 (is_new, "tool", key)
             }
-            Shelved::Prompt(entry) => {
+            NewEntry::Prompt(entry) => {
                 let key = entry.wire.name.clone();
                 (self.prompts.insert(entry), "prompt", key)
             }
-            Shelved::Resource(entry) => {
+            NewEntry::Resource(entry) => {
                 let key = entry.wire.uri.clone();
                 (self.resources.insert(entry), "resource", key)
             }
-            Shelved::Template(entry) => {
+            NewEntry::Template(entry) => {
                 let key = entry.wire.uri_template.clone();
                 (self.templates.insert(entry), "resource template", key)
             }
@@ -105,23 +105,23 @@ impl Snapshot {
     }
 
     /// Adds an entry, or replaces the entry that has the same name or URI.
-    pub(crate) fn replace(&mut self, entry: Shelved) {
+    pub(crate) fn replace(&mut self, entry: NewEntry) {
         self.note(&entry);
         match entry {
-            Shelved::Tool(entry) => self.tools.replace(entry),
-            Shelved::Prompt(entry) => self.prompts.replace(entry),
-            Shelved::Resource(entry) => self.resources.replace(entry),
-            Shelved::Template(entry) => self.templates.replace(entry),
+            NewEntry::Tool(entry) => self.tools.replace(entry),
+            NewEntry::Prompt(entry) => self.prompts.replace(entry),
+            NewEntry::Resource(entry) => self.resources.replace(entry),
+            NewEntry::Template(entry) => self.templates.replace(entry),
         }
     }
 
     /// Records what an entry adds to the capabilities of the server.
-    fn note(&mut self, entry: &Shelved) {
+    fn note(&mut self, entry: &NewEntry) {
         match entry {
-            Shelved::Tool(entry) => self.note_offer(&**entry),
-            Shelved::Prompt(entry) => self.note_offer(&**entry),
-            Shelved::Resource(entry) => self.note_offer(&**entry),
-            Shelved::Template(entry) => {
+            NewEntry::Tool(entry) => self.note_offer(&**entry),
+            NewEntry::Prompt(entry) => self.note_offer(&**entry),
+            NewEntry::Resource(entry) => self.note_offer(&**entry),
+            NewEntry::Template(entry) => {
                 self.lists_by_callback |= entry.lister.is_some();
                 self.note_offer(&**entry);
             }

@@ -36,11 +36,11 @@ pub(crate) async fn request(
     let Some(task) = answered.as_ref().ok().and_then(|raw| created(raw)) else {
         return Some(answered);
     };
-    let mut abandon = Abandon(Some((Arc::clone(peer), task)));
-    let params = abandon.0.as_ref().map(|(_, task)| task.clone())?;
+    let mut cancel = CancelTask(Some((Arc::clone(peer), task)));
+    let params = cancel.0.as_ref().map(|(_, task)| task.clone())?;
     // tasks: the client answers `tasks/result` when the task has ended.
     let answered = peer.ask("tasks/result", &params).await;
-    abandon.0 = None;
+    cancel.0 = None;
     answered
 }
 
@@ -66,9 +66,9 @@ fn created(answer: &RawValue) -> Option<TaskRequestParams> {
 }
 
 /// Cancels a task of the client when it is dropped.
-struct Abandon(Option<(Arc<Peer>, TaskRequestParams)>);
+struct CancelTask(Option<(Arc<Peer>, TaskRequestParams)>);
 
-impl Drop for Abandon {
+impl Drop for CancelTask {
     fn drop(&mut self) {
         if let Some((peer, task)) = self.0.take() {
             peer.ask_and_forget("tasks/cancel", &task);

@@ -76,7 +76,7 @@ impl Caller {
     /// Whether the caller is distinguished from other callers. `true` for a caller with an id, and
     /// for [`Caller::local`]. `false` for the callers of an HTTP endpoint without a guard.
     pub fn is_identified(&self) -> bool {
-        self.id().is_some() || self.get::<Anybody>().is_none()
+        self.id().is_some() || self.get::<Unauthenticated>().is_none()
     }
 
     /// Returns the scopes of the caller. Empty for [`Caller::local`], which may do everything.
@@ -122,7 +122,7 @@ impl fmt::Debug for Caller {
 }
 
 /// Marks callers of an endpoint without authentication.
-pub(crate) struct Anybody;
+pub(crate) struct Unauthenticated;
 
 /// Marks callers whose request another replica received and passed on.
 #[cfg(feature = "http")]

@@ -50,11 +50,24 @@ impl CountedCaller {
     /// Whether this caller cannot be distinguished from others: it has neither an id nor an
     /// address.
     pub(crate) fn is_unknown(&self, caller: &Caller) -> bool {
-        caller.id().is_none() && self.address.is_none()
+        caller.id().is_none() && !self.has_address()
+    }
+
+    #[cfg(feature = "http")]
+    fn has_address(&self) -> bool {
+        self.address.is_some()
+    }
+
+    /// Without HTTP, callers have no addresses.
+    #[cfg(not(feature = "http"))]
+    #[expect(clippy::unused_self, reason = "with HTTP, the address is a field")]
+    fn has_address(&self) -> bool {
+        false
     }
 
     /// The name by which all replicas count the caller. Callers that have neither an id nor an
     /// address are counted as one.
+    #[cfg(feature = "http")]
     pub(crate) fn name(&self, caller: &Caller) -> String {
         match (caller.id(), self.address) {
             (Some(id), _) => format!("caller:{id}"),

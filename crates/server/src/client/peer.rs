@@ -391,13 +391,13 @@ impl Peer {
                 waiting.hear_progress(hear);
             }
         }
-        let unasked = Unasked {
+        let cancel = CancelQuestion {
             waiting,
             outbox: &self.outbox,
         };
         self.outbox.send(&message).await.ok()?;
         let answered = session.hear(answer).await;
-        drop(unasked);
+        drop(cancel);
         answered
     }
 
@@ -415,13 +415,13 @@ impl Peer {
         let (waiting, answer) = session.requests.enter().ok()?;
         let mut message = Vec::new();
         envelope::write_raw_request(&mut message, &waiting.id.as_ref(), method, params);
-        let unasked = Unasked {
+        let cancel = CancelQuestion {
             waiting,
             outbox: &self.outbox,
         };
         self.outbox.send(&message).await.ok()?;
         let answered = session.hear(answer).await;
-        drop(unasked);
+        drop(cancel);
         answered
     }
 
@@ -469,12 +469,12 @@ fn write_request<P: Serialize>(
 }
 
 /// Cancels a question at the client if it is dropped before the answer arrives.
-struct Unasked<'a> {
+struct CancelQuestion<'a> {
     waiting: Waiting,
     outbox: &'a Outbox,
 }
 
-impl Drop for Unasked<'_> {
+impl Drop for CancelQuestion<'_> {
     fn drop(&mut self) {
         if !self.waiting.is_open() {
             return;

@@ -10,10 +10,12 @@ use turnbuckle_protocol::{
     ErrorObject, Id, IdRef, ProgressNotificationParams,
     envelope::{self, MalformedKind},
 };
+#[cfg(feature = "http")]
+use turnbuckle_session::requests::Ids;
 use turnbuckle_session::{
     RequestTable,
     progress::{Coalesced, Pace},
-    requests::{Deadline, Ids},
+    requests::Deadline,
 };
 use turnbuckle_transport::{Pacer, Rate};
 

@@ -95,7 +95,7 @@ pub(crate) fn changed(hook: &OnRootsChanged, peer: Arc<Peer>) {
     if !can_list || !peer.roots_watch().is_some_and(RootsWatch::begin) {
         return;
     }
-    let looking = Looking(Some(Arc::clone(&peer)));
+    let fetch = RootsFetch(Some(Arc::clone(&peer)));
     let hook = Arc::clone(hook);
     tokio::spawn(async move {
         // Ends with the connection, because the client cannot be asked after that.
@@ -115,7 +115,7 @@ pub(crate) fn changed(hook: &OnRootsChanged, peer: Arc<Peer>) {
                 return;
             }
             if peer.roots_watch().is_none_or(RootsWatch::end) {
-                return looking.done();
+                return fetch.done();
             }
         }
     });
@@ -123,15 +123,15 @@ pub(crate) fn changed(hook: &OnRootsChanged, peer: Arc<Peer>) {
 
 /// A task that fetches the roots of a session. If it is dropped before it has finished, by a panic
 /// or with the connection, another task may fetch them.
-struct Looking(Option<Arc<Peer>>);
+struct RootsFetch(Option<Arc<Peer>>);
 
-impl Looking {
+impl RootsFetch {
     fn done(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Looking {
+impl Drop for RootsFetch {
     fn drop(&mut self) {
         if let Some(watch) = self.0.as_ref().and_then(|peer| peer.roots_watch()) {
             watch.give_up();

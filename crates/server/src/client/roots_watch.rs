@@ -4,27 +4,27 @@ use turnbuckle_base::lock::Mutex;
 
 /// Whether a session's roots are being fetched.
 #[derive(Debug, Default)]
-pub(crate) struct RootsWatch(Mutex<Look>);
+pub(crate) struct RootsWatch(Mutex<Fetch>);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Look {
+enum Fetch {
     #[default]
     Idle,
-    Looking,
+    Running,
     /// They changed again during the fetch.
-    LookingAgain,
+    RunningAgain,
 }
 
 impl RootsWatch {
     /// Notes a change. Returns whether the caller has to begin a fetch. Several changes during a
     /// fetch count as one.
     pub(super) fn begin(&self) -> bool {
-        let mut look = self.0.lock();
-        let is_idle = *look == Look::Idle;
-        *look = if is_idle {
-            Look::Looking
+        let mut fetch = self.0.lock();
+        let is_idle = *fetch == Fetch::Idle;
+        *fetch = if is_idle {
+            Fetch::Running
         } else {
-            Look::LookingAgain
+            Fetch::RunningAgain
         };
         is_idle
     }
@@ -32,19 +32,19 @@ impl RootsWatch {
     /// Ends a fetch. Returns `true` if the roots did not change during it; otherwise the caller has
     /// to fetch them again.
     pub(super) fn end(&self) -> bool {
-        let mut look = self.0.lock();
-        let has_changed = *look == Look::LookingAgain;
-        *look = if has_changed {
-            Look::Looking
+        let mut fetch = self.0.lock();
+        let has_changed = *fetch == Fetch::RunningAgain;
+        *fetch = if has_changed {
+            Fetch::Running
         } else {
-            Look::Idle
+            Fetch::Idle
         };
         !has_changed
     }
 
     /// Marks that the fetch ended without a result.
     pub(super) fn give_up(&self) {
-        *self.0.lock() = Look::Idle;
+        *self.0.lock() = Fetch::Idle;
     }
 }
 

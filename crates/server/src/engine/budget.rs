@@ -13,7 +13,7 @@ use std::{
 use futures_core::future::BoxFuture;
 use turnbuckle_transport::Limits;
 
-use super::{memory_budget::MemoryBudget, room::Room};
+use super::{memory_budget::MemoryBudget, usage_counter::UsageCounter};
 use crate::quota::{CallerCells, CallerKey};
 
 /// 16 KiB: a message of up to this length that has arrived at once is charged only to the common
@@ -57,7 +57,7 @@ pub(crate) struct Budget {
     /// How many copies of a message exist while it is served.
     copies: usize,
     /// The memory that all messages use together.
-    room: Room,
+    usage: UsageCounter,
     callers: CallerCells,
     /// The memory that the small messages of each caller use, as far as it is counted.
     small_of_callers: CallerCells,
@@ -77,7 +77,7 @@ impl Budget {
         Self {
             limits,
             copies,
-            room: Room::new(),
+            usage: UsageCounter::new(),
             callers: CallerCells::new(),
             small_of_callers: CallerCells::new(),
             #[cfg(feature = "http")]
@@ -140,7 +140,7 @@ impl Budget {
 
     /// Takes from the common budget, and returns how much of it is in use now.
     fn take(&self, bytes: usize, limit: usize) -> Result<usize, OverBudget> {
-        let taken = self.room.take(bytes, limit);
+        let taken = self.usage.take(bytes, limit);
         taken.ok_or(OverBudget::Total(self.limits.total))
     }
 
@@ -155,19 +155,19 @@ impl Budget {
     /// before that saw less room than there is.
     #[cold]
     fn refused(&self, over: OverBudget) -> OverBudget {
-        self.room.wake_waiting();
+        self.usage.wake_waiting();
         over
     }
 
     /// Returns how many bytes all messages use now.
     pub(crate) fn used(&self) -> usize {
-        self.room.used()
+        self.usage.used()
     }
 
     /// Checks that the budget has room for a message of this size.
     fn has_room(&self, caller: CallerKey, bytes: usize) -> Result<(), OverBudget> {
         let limit = self.limit_of_large();
-        if self.room.used().saturating_add(bytes) > limit {
+        if self.usage.used().saturating_add(bytes) > limit {
             return Err(OverBudget::Total(self.limits.total));
         }
         if self.callers.used(caller).saturating_add(bytes) > self.limits.per_caller {
@@ -191,13 +191,13 @@ impl Budget {
         context: &Context<'_>,
     ) -> Poll<()> {
         // The usual case: no large message is in flight.
-        if self.room.used() <= self.limits.per_caller / 2 {
+        if self.usage.used() <= self.limits.per_caller / 2 {
             return Poll::Ready(());
         }
         let beside_small = self.limit_of_large() - self.limits.total / 2;
         let half = self.limits.per_caller.min(self.limit_of_large()) / 2;
         let bytes = bytes.min(half).min(beside_small);
-        self.room
+        self.usage
             .poll(context, || self.has_room(caller, bytes).is_ok())
     }
 }
@@ -206,7 +206,7 @@ impl fmt::Debug for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Budget")
             .field("limits", &self.limits)
-            .field("room", &self.room)
+            .field("usage", &self.usage)
             .finish_non_exhaustive()
     }
 }
@@ -232,6 +232,7 @@ enum ChargedTo {
 
 impl Charge {
     /// Checks in advance that this many bytes can be charged.
+    #[cfg(feature = "http")]
     pub(crate) fn check(&self, bytes: usize) -> Result<(), OverBudget> {
         match self.payer {
             ChargedTo::Caller(caller) => self.budget.has_room(caller, bytes),
@@ -268,12 +269,12 @@ impl Charge {
         self.give_back(less);
         self.bytes = bytes;
         if !matches!(self.payer, ChargedTo::All) {
-            self.budget.room.wake_waiting();
+            self.budget.usage.wake_waiting();
         }
     }
 
     fn give_back(&self, bytes: usize) {
-        self.budget.room.give_back(bytes);
+        self.budget.usage.give_back(bytes);
         match self.payer {
             ChargedTo::All => {}
             ChargedTo::SmallOf(caller) => self.budget.small_of_callers.give_back(caller, bytes),
@@ -302,7 +303,7 @@ impl Drop for Charge {
         if matches!(self.payer, ChargedTo::All) {
             return;
         }
-        self.budget.room.wake_waiting();
+        self.budget.usage.wake_waiting();
     }
 }
 
@@ -340,7 +341,7 @@ mod tests {
         let refused = budget.small(1, || key("bob")).unwrap_err();
         assert_eq!(refused, OverBudget::Total(800));
         drop((one, two, small));
-        assert_eq!(budget.room.used(), 0);
+        assert_eq!(budget.usage.used(), 0);
         assert!(budget.callers.is_empty());
     }
 
@@ -354,9 +355,9 @@ mod tests {
         assert_eq!(held.len(), 40 + 12);
         assert_eq!(small("ada").unwrap_err(), OverBudget::Caller(125));
         let other = small("eve").expect("there is room for others");
-        assert_eq!(budget.room.used(), 530);
+        assert_eq!(budget.usage.used(), 530);
         drop((held, other));
-        assert_eq!(budget.room.used(), 0);
+        assert_eq!(budget.usage.used(), 0);
         assert!(budget.callers.is_empty() && budget.small_of_callers.is_empty());
         // Large messages are not counted with the small messages of the same caller.
         let mut large = budget.of_caller(key("ada"));
@@ -372,9 +373,9 @@ mod tests {
         let context = Context::from_waker(Waker::noop());
         assert!(budget.poll_room(key("eve"), 500, &context).is_ready());
         assert!(budget.poll_room(key("ada"), 500, &context).is_pending());
-        assert_eq!(budget.room.waiting(), 1);
+        assert_eq!(budget.usage.waiting(), 1);
         drop(held);
-        assert_eq!(budget.room.waiting(), 0);
+        assert_eq!(budget.usage.waiting(), 0);
         assert!(budget.poll_room(key("ada"), 500, &context).is_ready());
     }
 
@@ -411,7 +412,7 @@ mod tests {
             let looked = budget.poll_room(key("joe"), 250, &context);
             assert!(looked.is_pending(), "{name}");
             let over = refuse();
-            assert_eq!(budget.room.waiting(), 0, "{name}: {over}");
+            assert_eq!(budget.usage.waiting(), 0, "{name}: {over}");
         }
     }
 
@@ -424,7 +425,7 @@ mod tests {
         let context = Context::from_waker(Waker::noop());
         assert!(budget.poll_room(key("ada"), 500, &context).is_pending());
         held.shrink_to(100);
-        assert_eq!(budget.room.waiting(), 0);
+        assert_eq!(budget.usage.waiting(), 0);
         assert!(budget.poll_room(key("ada"), 500, &context).is_ready());
     }
 

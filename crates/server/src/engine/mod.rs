@@ -13,7 +13,6 @@ pub(crate) mod method;
 pub(crate) mod rates;
 pub(crate) mod relayed;
 mod relayed_tasks;
-mod room;
 pub(crate) mod served;
 pub(crate) mod settings;
 pub(crate) mod shared;
@@ -29,6 +28,7 @@ mod trace;
     expect(dead_code, reason = "only answers over HTTP pay for their memory")
 )]
 pub(crate) mod unsent;
+mod usage_counter;
 
 pub(crate) use answer::Responder;
 pub(crate) use exchange::StartedCall;

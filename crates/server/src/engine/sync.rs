@@ -1,4 +1,4 @@
-//! The atomics and locks that `room.rs` uses. `loom/` replaces them.
+//! The atomics and locks that `usage_counter.rs` uses. `loom/` replaces them.
 
 pub(super) use std::sync::atomic::AtomicUsize;
 

@@ -5,11 +5,7 @@ use std::sync::Arc;
 use turnbuckle_protocol::LoggingLevel;
 use turnbuckle_transport::Rate;
 
-use super::{
-    ask::AskContext,
-    log_offer::LogOffer,
-    states::{ReadsHttp, StateMap},
-};
+use super::{ask::AskContext, log_offer::LogOffer, states::StateMap};
 use crate::Changes;
 
 /// The state that all handlers share.
@@ -26,7 +22,8 @@ pub(crate) struct CallContext {
     /// How often one call may send log messages.
     pub(crate) log_rate: Rate,
     /// Whether a handler or a layer needs HTTP requests.
-    pub(crate) reads_http: ReadsHttp,
+    #[cfg(feature = "http")]
+    pub(crate) reads_http: super::states::ReadsHttp,
 }
 
 impl CallContext {

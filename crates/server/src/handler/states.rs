@@ -27,6 +27,7 @@ impl ReadsHttp {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    #[cfg(feature = "http")]
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

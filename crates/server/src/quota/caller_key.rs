@@ -1,7 +1,8 @@
 //! The key under which the usage of a caller is counted.
 
+#[cfg(feature = "http")]
+use std::fmt;
 use std::{
-    fmt,
     hash::{BuildHasher as _, Hash, RandomState},
     sync::OnceLock,
 };
@@ -18,10 +19,12 @@ pub(crate) struct CallerKey(u64);
 pub(crate) struct CountedCaller {
     pub(crate) key: CallerKey,
     /// The address it calls from, if the caller is not identified.
+    #[cfg(feature = "http")]
     pub(crate) address: Option<CallerAddress>,
 }
 
 /// The address of a caller, reduced to the part by which callers are distinguished.
+#[cfg(feature = "http")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallerAddress {
     V4([u8; 4]),
@@ -30,10 +33,15 @@ pub(crate) enum CallerAddress {
 
 impl From<CallerKey> for CountedCaller {
     fn from(key: CallerKey) -> Self {
-        Self { key, address: None }
+        Self {
+            key,
+            #[cfg(feature = "http")]
+            address: None,
+        }
     }
 }
 
+#[cfg(feature = "http")]
 impl fmt::Display for CallerAddress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -4,6 +4,8 @@ mod caller_key;
 mod cells;
 mod share;
 
-pub(crate) use caller_key::{CallerAddress, CallerKey, CountedCaller};
+#[cfg(feature = "http")]
+pub(crate) use caller_key::CallerAddress;
+pub(crate) use caller_key::{CallerKey, CountedCaller};
 pub(crate) use cells::CallerCells;
 pub(crate) use share::{Over, Quota, Share};

@@ -101,6 +101,7 @@ impl Server {
                 default_log_level: self.default_log_level,
                 progress_rate: rates.progress,
                 log_rate: rates.log_messages,
+                #[cfg(feature = "http")]
                 reads_http: self.reads_http,
             }),
             catalog,

@@ -220,7 +220,7 @@ mod tests {
         };
         let (ada, eve) = (listen("ada"), listen("eve"));
         let told = |listener: &Listener| {
-            let told = listener.untold();
+            let told = listener.unreported();
             assert!(told <= 2);
             told
         };

@@ -64,7 +64,7 @@ impl Listener {
                 notice_of: OnceLock::new(),
                 lines: OnceLock::new(),
                 state: Mutex::new(SlotState {
-                    untold: VecDeque::new(),
+                    unreported: VecDeque::new(),
                     updates: hub.kept.share(caller),
                     folded: 0,
                     telling: Telling::Held,
@@ -208,9 +208,9 @@ impl Listener {
     pub(crate) fn take_news(&self, context: &std::task::Context<'_>, mut take: impl FnMut(&[u8])) {
         let mut state = self.slot.state();
         let mut message = Vec::new();
-        while let Some(untold) = state.pop() {
+        while let Some(unreported) = state.pop() {
             message.clear();
-            untold.write(self.slot.id.as_deref(), &mut message);
+            unreported.write(self.slot.id.as_deref(), &mut message);
             take(&message);
         }
         state.caught_up();
@@ -222,8 +222,8 @@ impl Listener {
 
     /// The number of changed topics that have not been reported.
     #[cfg(test)]
-    pub(super) fn untold(&self) -> usize {
-        self.slot.state().untold.len()
+    pub(super) fn unreported(&self) -> usize {
+        self.slot.state().unreported.len()
     }
 
     /// Listens to nothing any more.
@@ -261,7 +261,7 @@ struct Lines {
 struct SlotState {
     /// Changed topics that have not been reported, each once. So at most as much is kept for a
     /// listener as it listens to.
-    untold: VecDeque<Untold>,
+    unreported: VecDeque<UnreportedTopic>,
     /// The quota share for the params of unreported updates.
     updates: Share,
     /// Changes since the last time that everything was reported which were combined with another
@@ -283,13 +283,13 @@ enum Telling {
 }
 
 /// A changed topic that has not been reported.
-struct Untold {
+struct UnreportedTopic {
     topic: Arc<Topic>,
     /// The params of the newest change, if it has more than a URI.
     params: Option<Arc<str>>,
 }
 
-impl Untold {
+impl UnreportedTopic {
     fn write(&self, id: Option<&[u8]>, out: &mut Vec<u8>) {
         match &self.params {
             None => self.topic.write(id, out),
@@ -307,26 +307,26 @@ impl SlotState {
     fn add(&mut self, topic: &Arc<Topic>, params: Option<&Arc<str>>) -> bool {
         // The params beyond the URI are optional.
         let params = params.filter(|params| self.updates.add_spare(params.len()).is_ok());
-        let mut untold = Untold {
+        let mut unreported = UnreportedTopic {
             topic: Arc::clone(topic),
             params: params.cloned(),
         };
-        let known = self.untold.iter_mut();
+        let known = self.unreported.iter_mut();
         if let Some(known) = known.into_iter().find(|it| Arc::ptr_eq(&it.topic, topic)) {
-            std::mem::swap(known, &mut untold);
-            self.updates.give_back(untold.bytes());
+            std::mem::swap(known, &mut unreported);
+            self.updates.give_back(unreported.bytes());
             self.folded += 1;
             return false;
         }
-        self.untold.push_back(untold);
+        self.unreported.push_back(unreported);
         true
     }
 
     /// Takes the topic that changed first.
-    fn pop(&mut self) -> Option<Untold> {
-        let untold = self.untold.pop_front()?;
-        self.updates.give_back(untold.bytes());
-        Some(untold)
+    fn pop(&mut self) -> Option<UnreportedTopic> {
+        let unreported = self.unreported.pop_front()?;
+        self.updates.give_back(unreported.bytes());
+        Some(unreported)
     }
 
     fn forget_all(&mut self) {
@@ -399,10 +399,10 @@ impl Slot {
 
     fn forget(&self, topic: &Arc<Topic>) {
         let mut state = self.state();
-        let known = &mut state.untold;
+        let known = &mut state.unreported;
         let place = known.iter().position(|it| Arc::ptr_eq(&it.topic, topic));
-        if let Some(untold) = place.and_then(|place| known.remove(place)) {
-            state.updates.give_back(untold.bytes());
+        if let Some(unreported) = place.and_then(|place| known.remove(place)) {
+            state.updates.give_back(unreported.bytes());
         }
     }
 
@@ -424,8 +424,8 @@ impl Slot {
 
     /// Writes as many notifications as the outbox has space for.
     fn fill(&self, state: &mut SlotState, outbox: &Outbox) -> Result<(), TrySendError> {
-        while let Some(untold) = state.untold.front() {
-            outbox.try_send_with(|line| untold.write(self.id.as_deref(), line))?;
+        while let Some(unreported) = state.unreported.front() {
+            outbox.try_send_with(|line| unreported.write(self.id.as_deref(), line))?;
             state.pop();
         }
         state.caught_up();
@@ -454,13 +454,13 @@ impl Slot {
     /// ones.
     fn next_message(&self) -> Option<Vec<u8>> {
         let mut state = self.state();
-        let Some(untold) = state.pop() else {
+        let Some(unreported) = state.pop() else {
             state.caught_up();
             state.telling = Telling::Ready;
             return None;
         };
         let mut message = Vec::new();
-        untold.write(self.id.as_deref(), &mut message);
+        unreported.write(self.id.as_deref(), &mut message);
         Some(message)
     }
 

@@ -29,14 +29,14 @@ impl Probe {
                 Some(self.start_clean(Asked::Discover, Outcome::Closed))
             }
             // A late answer to the handshake: the server is slow, and legacy after all.
-            Event::Initialized { version, .. } if self.here.initialize == Sent::Waiting => {
+            Event::Initialized { version, .. } if self.current.initialize == Sent::Waiting => {
                 Some(self.initialized(&version))
             }
             Event::Refused {
                 asked: Asked::Initialize,
                 ..
             } => {
-                self.here.initialize = Sent::Answered;
+                self.current.initialize = Sent::Answered;
                 None
             }
             Event::Started | Event::Initialized { .. } | Event::SecondClosed => None,
@@ -45,7 +45,7 @@ impl Probe {
 
     /// Handles a timeout of `server/discover`: the server is slow, or does not know the method.
     fn silent(&mut self, version: Revision, within: Duration) -> Action {
-        let is_first = self.here.initialize == Sent::No;
+        let is_first = self.current.initialize == Sent::No;
         match self.legacy {
             Some(legacy)
                 if self.settings.second_connection && is_first && self.budget.second.spend() =>
@@ -67,7 +67,7 @@ impl Probe {
         message: &str,
         supported: &[String],
     ) -> Action {
-        self.here.discover = Sent::Answered;
+        self.current.discover = Sent::Answered;
         self.trail.settle(&Outcome::refused(refusal, message));
         match refusal {
             ProbeRefusal::Error(code::UNSUPPORTED_PROTOCOL_VERSION) => {
@@ -84,7 +84,7 @@ impl Probe {
 
     /// Handles the list of the server's versions.
     fn discovered(&mut self, versions: &[String]) -> Action {
-        self.here.discover = Sent::Answered;
+        self.current.discover = Sent::Answered;
         self.trail.settle(&Outcome::Answered);
         match common(versions, &self.allowed, Era::Modern) {
             Some(modern) => self.ready(modern),
@@ -111,7 +111,7 @@ impl Probe {
     fn handshake_at_one_of(&mut self, versions: &[String]) -> Action {
         match common(versions, &self.allowed, Era::Legacy) {
             Some(legacy)
-                if self.here.initialize == Sent::No || self.budget.other_initialize.spend() =>
+                if self.current.initialize == Sent::No || self.budget.other_initialize.spend() =>
             {
                 self.initialize(legacy)
             }
@@ -123,11 +123,11 @@ impl Probe {
     /// one code), so the handshake is tried.
     fn not_modern(&mut self, outcome: Outcome) -> Action {
         if outcome == Outcome::Odd {
-            self.here.discover = Sent::Answered;
+            self.current.discover = Sent::Answered;
         }
         self.trail.settle(&outcome);
         match (self.legacy, &outcome) {
-            (Some(legacy), _) if self.here.initialize == Sent::No => self.initialize(legacy),
+            (Some(legacy), _) if self.current.initialize == Sent::No => self.initialize(legacy),
             (None, Outcome::Refused { .. } | Outcome::Odd) => self.fail(Reason::NotModern),
             _ => self.start_clean(Asked::Discover, outcome),
         }

@@ -59,7 +59,7 @@ pub enum Reason {
     #[error("the server does not speak a modern revision: allow the legacy ones to use it")]
     NotModern,
     /// The server responds, but refuses.
-    #[error("{}", Told { asked: *asked, refusal: *refusal, message })]
+    #[error("{}", RefusalText { asked: *asked, refusal: *refusal, message })]
     Refused {
         /// The request that it refused.
         asked: Asked,
@@ -190,13 +190,13 @@ impl fmt::Display for Attempt {
 }
 
 /// A refusal as a sentence.
-struct Told<'a> {
+struct RefusalText<'a> {
     asked: Asked,
     refusal: ProbeRefusal,
     message: &'a str,
 }
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for RefusalText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { asked, message, .. } = self;
         match self.refusal {

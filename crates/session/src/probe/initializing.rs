@@ -14,7 +14,7 @@ impl Probe {
         within: Duration,
         event: Event,
     ) -> Option<Action> {
-        let is_late = self.here.discover == Sent::Waiting;
+        let is_late = self.current.discover == Sent::Waiting;
         match event {
             // Requests over HTTP are independent of each other. A pipe that has answered `initialize`
             // is in a session, and stays in it.
@@ -51,7 +51,7 @@ impl Probe {
     /// Handles a late answer to the probe. On a pipe it has no effect while the handshake may still
     /// succeed.
     fn note(&mut self, modern: Option<Revision>) -> Option<Action> {
-        self.here.discover = Sent::Answered;
+        self.current.discover = Sent::Answered;
         self.late = modern;
         let is_enough = self.settings.second_way;
         modern
@@ -99,7 +99,7 @@ impl Probe {
 
     /// Handles a handshake that was refused, or an answer that is invalid.
     fn refused(&mut self, asked: Revision, outcome: Outcome, supported: &[String]) -> Action {
-        self.here.initialize = Sent::Answered;
+        self.current.initialize = Sent::Answered;
         self.trail.settle(&outcome);
         if let Some(modern) = self.late {
             return self.ready(modern);
@@ -109,7 +109,7 @@ impl Probe {
         }
         match self.modern {
             Some(modern)
-                if self.here.discover != Sent::Answered && self.budget.look_again.spend() =>
+                if self.current.discover != Sent::Answered && self.budget.look_again.spend() =>
             {
                 self.discover(modern)
             }

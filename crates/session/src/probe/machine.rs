@@ -6,7 +6,7 @@ use turnbuckle_protocol::Revision;
 
 use super::{
     Action, Asked, DetectedRevision, Event, Outcome, ProbeFailure, Reason, Settings,
-    memory::{Budget, Here, Sent, Trail},
+    memory::{Budget, CurrentRequests, Sent, Trail},
 };
 use crate::{Era, negotiate::newest};
 
@@ -40,7 +40,7 @@ pub struct Probe {
     /// The legacy revision for the handshake: the newest allowed, or one that the server asked for.
     pub(super) legacy: Option<Revision>,
     pub(super) state: State,
-    pub(super) here: Here,
+    pub(super) current: CurrentRequests,
     pub(super) budget: Budget,
     pub(super) trail: Trail,
     /// The revision in an answer to `server/discover` that came while waiting for `initialize`.
@@ -84,7 +84,7 @@ impl Probe {
             allowed,
             settings,
             state: State::Idle,
-            here: Here::default(),
+            current: CurrentRequests::default(),
             budget: Budget::default(),
             trail: Trail::default(),
             late: None,
@@ -131,7 +131,7 @@ impl Probe {
     fn reopening(&mut self, then: Asked, version: Revision, event: &Event) -> Option<Action> {
         match event {
             Event::Started => {
-                self.here = Here::default();
+                self.current = CurrentRequests::default();
                 Some(match then {
                     Asked::Discover => self.discover(version),
                     Asked::Initialize => self.initialize(version),
@@ -173,18 +173,18 @@ impl Probe {
         } else {
             self.settings.handshake_timeout
         };
-        self.here.discover = Sent::Waiting;
+        self.current.discover = Sent::Waiting;
         self.trail.ask(Asked::Discover, version);
         self.state = State::Discovering { version, within };
         Action::SendDiscover { version, within }
     }
 
     pub(super) fn initialize(&mut self, version: Revision) -> Action {
-        if self.here.discover == Sent::No {
+        if self.current.discover == Sent::No {
             self.budget.clean_initialize.spend();
         }
         let within = self.settings.handshake_timeout;
-        self.here.initialize = Sent::Waiting;
+        self.current.initialize = Sent::Waiting;
         self.trail.ask(Asked::Initialize, version);
         self.state = State::Initializing { version, within };
         Action::SendInitialize { version, within }

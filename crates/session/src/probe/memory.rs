@@ -53,7 +53,7 @@ pub(super) enum Sent {
 
 /// The requests on the current connection.
 #[derive(Debug, Default)]
-pub(super) struct Here {
+pub(super) struct CurrentRequests {
     pub(super) discover: Sent,
     pub(super) initialize: Sent,
 }

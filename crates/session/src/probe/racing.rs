@@ -8,7 +8,7 @@ use turnbuckle_protocol::Revision;
 use super::{
     Action, Asked, Event, Outcome, Probe,
     machine::State,
-    memory::{Here, Sent},
+    memory::{CurrentRequests, Sent},
 };
 
 impl Probe {
@@ -54,7 +54,7 @@ impl Probe {
             Event::Closed => {
                 self.budget.reopen.spend();
                 self.budget.clean_initialize.spend();
-                self.here = Here {
+                self.current = CurrentRequests {
                     discover: Sent::No,
                     initialize: Sent::Waiting,
                 };

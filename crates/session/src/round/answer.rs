@@ -60,13 +60,13 @@ struct Elicited {
 
 /// The same, with raw content.
 #[derive(Deserialize)]
-struct Sketch<'a> {
+struct RawAnswer<'a> {
     action: ElicitAction,
     #[serde(borrow)]
     content: Option<&'a RawValue>,
 }
 
-impl Sketch<'_> {
+impl RawAnswer<'_> {
     fn check(&self) -> Result<(), String> {
         match (self.action, self.content) {
             (ElicitAction::Accept, Some(content)) if !content.get().starts_with('{') => {
@@ -81,7 +81,7 @@ impl Sketch<'_> {
 /// known; [`check`] follows when the handler asks again.
 pub(super) fn check_kind(kind: Kind, answer: &RawValue) -> Result<(), String> {
     match kind {
-        Kind::Form => sketch(answer)?.check(),
+        Kind::Form => raw_answer(answer)?.check(),
         Kind::Url => elicited(answer).map(drop),
         Kind::Message => read_message(answer).map(drop),
         Kind::Roots => read_roots(answer).map(drop),
@@ -167,7 +167,7 @@ fn read_roots(answer: &RawValue) -> Result<ListRootsResult, String> {
     read_what_can_be("roots/list", answer)
 }
 
-fn sketch(answer: &RawValue) -> Result<Sketch<'_>, String> {
+fn raw_answer(answer: &RawValue) -> Result<RawAnswer<'_>, String> {
     serde_json::from_str(object_text(answer)?).map_err(|_| NO_ACTION.to_owned())
 }
 

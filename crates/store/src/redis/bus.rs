@@ -12,7 +12,7 @@ use turnbuckle_base::lock::Mutex;
 
 use super::{
     Redis,
-    news::{Heard, News},
+    news::{ChannelEvent, News},
     nodes::{BEAT, Nodes},
 };
 use crate::{
@@ -158,8 +158,8 @@ impl Bus for RedisBus {
         ];
         let redis = self.redis.clone();
         let news = News::listen(&self.redis, channels, move |heard| match heard {
-            Heard::Message(payload) => take(&redis, &runtime, &inbox, payload),
-            Heard::Open => {
+            ChannelEvent::Message(payload) => take(&redis, &runtime, &inbox, payload),
+            ChannelEvent::Open => {
                 opened.send_replace(true);
             }
         });

@@ -16,7 +16,7 @@ use tokio::{
 
 use super::{
     Redis,
-    news::{Heard, News},
+    news::{ChannelEvent, News},
 };
 use crate::{Change, ChangeCallback, Fanout, JoinGuard, LocalFanout, StoreError};
 
@@ -56,8 +56,8 @@ impl RedisFanout {
         let news = News::listen(redis, vec![channel], move |heard| {
             let change = match heard {
                 // An unknown message of a newer replica may mean any change.
-                Heard::Message(text) => serde_json::from_slice(text).ok(),
-                Heard::Open => None,
+                ChannelEvent::Message(text) => serde_json::from_slice(text).ok(),
+                ChannelEvent::Open => None,
             };
             listeners.publish(change.unwrap_or(Change::Everything));
         });

@@ -31,7 +31,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE_OF_MANY: Duration = Duration::from_millis(500);
 
 /// An event of the channels.
-pub(super) enum Heard<'a> {
+pub(super) enum ChannelEvent<'a> {
     /// A published message.
     Message(&'a [u8]),
     /// All channels are open, for the first time or again. Earlier messages may have been missed.
@@ -44,7 +44,7 @@ pub(super) struct News(Vec<JoinHandle<()>>);
 
 /// The listener, and which of the connections are open.
 pub(super) struct NewsListener {
-    hear: Box<dyn Fn(Heard<'_>) + Send + Sync>,
+    hear: Box<dyn Fn(ChannelEvent<'_>) + Send + Sync>,
     open: Mutex<Vec<bool>>,
 }
 
@@ -53,7 +53,7 @@ impl News {
     pub(super) fn listen(
         redis: &Redis,
         channels: Vec<String>,
-        hear: impl Fn(Heard<'_>) + Send + Sync + 'static,
+        hear: impl Fn(ChannelEvent<'_>) + Send + Sync + 'static,
     ) -> Self {
         // The channels of a cluster are on several nodes.
         let groups: Vec<_> = if redis.is_cluster() {
@@ -83,7 +83,7 @@ impl Drop for News {
 
 impl NewsListener {
     pub(super) fn hear(&self, message: &[u8]) {
-        (self.hear)(Heard::Message(message));
+        (self.hear)(ChannelEvent::Message(message));
     }
 
     pub(super) fn opened(&self, place: usize) {
@@ -93,7 +93,7 @@ impl NewsListener {
             open.iter().all(|is_open| *is_open)
         };
         if are_open {
-            (self.hear)(Heard::Open);
+            (self.hear)(ChannelEvent::Open);
         }
     }
 }

@@ -9,12 +9,12 @@ use crate::task::{Restart, TaskKey, TaskRecord, TasksError};
 
 /// The call and the journal of a task. A value that is not to be written is empty.
 #[derive(Debug, Default)]
-pub(super) struct Apart {
+pub(super) struct CallAndJournal {
     pub(super) call: String,
     pub(super) journal: String,
 }
 
-impl Apart {
+impl CallAndJournal {
     /// Takes both out of a record that is about to be written.
     pub(super) fn take(record: &mut TaskRecord) -> Self {
         let Some(restart) = &mut record.restart else {

@@ -12,10 +12,10 @@ use tokio::time::timeout;
 use super::{
     Redis,
     connection::{failed, unreadable},
-    news::{Heard, News},
+    news::{ChannelEvent, News},
     recent_ends::RecentEnds,
     task_index::TaskIndex,
-    task_restart::Apart,
+    task_restart::CallAndJournal,
     task_scripts::{CHANGE, CREATE},
     waiting::Waiting,
 };
@@ -121,7 +121,7 @@ impl RedisTasks {
 
     async fn begin(&self, new: NewTask, now: SystemTime) -> Result<Arc<TaskRecord>, TasksError> {
         let mut record = TaskRecord::new(new, now);
-        let apart = Apart::take(&mut record);
+        let call_and_journal = CallAndJournal::take(&mut record);
         let text = serde_json::to_string(&record).map_err(unreadable)?;
         let keep = record.task.ttl_ms.map(|ttl| ttl.saturating_add(GRACE_MS));
         let keep = keep.map_or(String::new(), |ms| ms.to_string());
@@ -142,7 +142,9 @@ impl RedisTasks {
             create.arg(SMALL_BYTES).arg(TASK_BYTES_PER_OWNER);
             create.arg(self.task(&record.owner, ""));
             create.arg(self.apart_from(&record.owner, ""));
-            create.arg(&apart.call).arg(&apart.journal);
+            create
+                .arg(&call_and_journal.call)
+                .arg(&call_and_journal.journal);
             let mut commands = self.redis.commands.clone();
             let begun: String = match create.invoke_async(&mut commands).await {
                 Err(error) if error.is_connection_dropped() && !is_again => {
@@ -160,7 +162,7 @@ impl RedisTasks {
                 "taken" => return Err(TasksError::Taken),
                 "large" => {
                     self.take_back(&record).await?;
-                    let bytes = text.len() + apart.bytes();
+                    let bytes = text.len() + call_and_journal.bytes();
                     return Err(TasksError::TooLarge { bytes });
                 }
                 // Some of them may have expired by now.
@@ -270,7 +272,7 @@ impl RedisTasks {
             if let TaskChange::TakeOver { node, .. } = &change {
                 self.index.add(*node, &record).await?;
             }
-            let apart = Apart::take(&mut record);
+            let call_and_journal = CallAndJournal::take(&mut record);
             let text = serde_json::to_string(&record).map_err(unreadable)?;
             let mut write = self.change.prepare_invoke();
             write.key(self.task(&key.owner, &key.id));
@@ -281,8 +283,10 @@ impl RedisTasks {
             write.arg(SMALL_BYTES).arg(TASK_BYTES_PER_OWNER);
             write.arg(self.task(&key.owner, ""));
             write.arg(self.apart_from(&key.owner, ""));
-            write.arg(apart.fate(&record));
-            write.arg(&apart.call).arg(&apart.journal);
+            write.arg(call_and_journal.fate(&record));
+            write
+                .arg(&call_and_journal.call)
+                .arg(&call_and_journal.journal);
             let mut commands = self.redis.commands.clone();
             let changed: u8 = match write.invoke_async(&mut commands).await {
                 Err(error) if error.is_connection_dropped() && written.is_none() => {
@@ -300,7 +304,7 @@ impl RedisTasks {
                     return Ok(Changed::Now(Arc::new(record)));
                 }
                 _ => {
-                    let bytes = text.len() + apart.bytes();
+                    let bytes = text.len() + call_and_journal.bytes();
                     return Err(TasksError::TooLarge { bytes });
                 }
             }
@@ -329,8 +333,8 @@ impl RedisTasks {
             let waiting = Arc::clone(&self.waiting);
             let channels = vec![self.channel()];
             News::listen(&self.redis, channels, move |heard| match heard {
-                Heard::Message(id) => waiting.wake(id),
-                Heard::Open => waiting.wake_all(),
+                ChannelEvent::Message(id) => waiting.wake(id),
+                ChannelEvent::Open => waiting.wake_all(),
             })
         });
         let mut place = self.waiting.enter(&key.id);

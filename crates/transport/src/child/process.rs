@@ -28,17 +28,17 @@ pub(super) enum Pipe {
 #[derive(Debug)]
 pub(super) struct Process {
     pub(super) group: Group,
-    life: Mutex<Life>,
-    /// Notifies threads that `life` has changed.
+    state: Mutex<ProcessState>,
+    /// Notifies threads that `state` has changed.
     changed: Condvar,
-    /// Notifies tasks that `life` has changed.
+    /// Notifies tasks that `state` has changed.
     news: Notify,
     #[cfg(unix)]
     watchdog: Mutex<Option<Watchdog>>,
 }
 
 #[derive(Debug, Default)]
-struct Life {
+struct ProcessState {
     /// Kept here so that ending the process closes it, independently of the connection.
     stdin: Option<ChildStdin>,
     exit: Exit,
@@ -61,10 +61,10 @@ enum Exit {
 
 impl Process {
     pub(super) fn new(group: Group) -> Self {
-        let life = Mutex::new(Life::default());
+        let state = Mutex::new(ProcessState::default());
         Self {
             group,
-            life,
+            state,
             changed: Condvar::new(),
             news: Notify::new(),
             #[cfg(unix)]
@@ -89,15 +89,15 @@ impl Process {
     }
 
     pub(super) fn open_stdin(&self, stdin: ChildStdin) {
-        self.life.lock().stdin = Some(stdin);
+        self.state.lock().stdin = Some(stdin);
     }
 
     /// Closes the child's input, and wakes the task that waits to write there.
     pub(super) fn close_stdin(&self) {
-        let mut life = self.life.lock();
-        let stdin = life.stdin.take();
-        let waker = life.wakers[Pipe::Stdin as usize].take();
-        drop(life);
+        let mut state = self.state.lock();
+        let stdin = state.stdin.take();
+        let waker = state.wakers[Pipe::Stdin as usize].take();
+        drop(state);
         drop(stdin);
         if let Some(waker) = waker {
             waker.wake();
@@ -110,53 +110,53 @@ impl Process {
         cx: &mut Context<'_>,
         poll: impl FnOnce(&mut ChildStdin, &mut Context<'_>) -> Poll<T>,
     ) -> Option<Poll<T>> {
-        let mut life = self.life.lock();
-        let polled = poll(life.stdin.as_mut()?, cx);
+        let mut state = self.state.lock();
+        let polled = poll(state.stdin.as_mut()?, cx);
         if polled.is_pending() {
-            life.wakers[Pipe::Stdin as usize] = Some(cx.waker().clone());
+            state.wakers[Pipe::Stdin as usize] = Some(cx.waker().clone());
         }
         Some(polled)
     }
 
     /// Ready when the process has ended, with all processes of its group that could be ended.
     pub(super) fn poll_ended(&self, pipe: Pipe, cx: &mut Context<'_>) -> Poll<()> {
-        let mut life = self.life.lock();
-        if life.ended.is_some() {
+        let mut state = self.state.lock();
+        if state.ended.is_some() {
             return Poll::Ready(());
         }
-        life.wakers[pipe as usize] = Some(cx.waker().clone());
+        state.wakers[pipe as usize] = Some(cx.waker().clone());
         Poll::Pending
     }
 
     /// Runs on the watching thread: waits for the exit and notifies others.
     pub(super) fn watch(&self) {
         let exit = self.group.wait();
-        let mut life = self.life.lock();
-        life.exit = exit.map_or(Exit::Somehow, Exit::With);
-        if life.ended.is_some() {
+        let mut state = self.state.lock();
+        state.exit = exit.map_or(Exit::Somehow, Exit::With);
+        if state.ended.is_some() {
             // The thread that ended the process did not wait until now.
-            self.reap_in(&mut life);
+            self.reap_in(&mut state);
         }
-        self.tell(life);
+        self.tell(state);
     }
 
     /// Waits for the exit until `deadline`, and reaps the child if it has exited.
     pub(super) fn is_reaped_by(&self, deadline: Instant) -> bool {
-        let mut life = self.life.lock();
-        while life.exit == Exit::NotYet {
+        let mut state = self.state.lock();
+        while state.exit == Exit::NotYet {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
             }
-            life = wait_within(&self.changed, life, left);
+            state = wait_within(&self.changed, state, left);
         }
-        self.reap_in(&mut life);
+        self.reap_in(&mut state);
         true
     }
 
     /// The exit status, if the child has exited and its status is known.
     pub(super) fn exit_status(&self) -> Option<ExitStatus> {
-        match self.life.lock().exit {
+        match self.state.lock().exit {
             Exit::With(status) => Some(status),
             Exit::NotYet | Exit::Somehow => None,
         }
@@ -164,20 +164,20 @@ impl Process {
 
     /// Returns true for the first caller only, which then ends the process.
     pub(super) fn begin_ending(&self) -> bool {
-        !std::mem::replace(&mut self.life.lock().is_ending, true)
+        !std::mem::replace(&mut self.state.lock().is_ending, true)
     }
 
     pub(super) fn set_ended(&self, ended: Ended) {
-        let mut life = self.life.lock();
-        life.ended = Some(ended);
-        if life.exit != Exit::NotYet {
-            self.reap_in(&mut life);
+        let mut state = self.state.lock();
+        state.ended = Some(ended);
+        if state.exit != Exit::NotYet {
+            self.reap_in(&mut state);
         }
-        self.tell(life);
+        self.tell(state);
     }
 
     pub(super) async fn exited(&self) -> Option<ExitStatus> {
-        self.when(|life| match life.exit {
+        self.when(|state| match state.exit {
             Exit::NotYet => None,
             Exit::With(_) | Exit::Somehow => Some(()),
         })
@@ -186,14 +186,14 @@ impl Process {
     }
 
     pub(super) async fn ended(&self) -> Ended {
-        self.when(|life| life.ended).await
+        self.when(|state| state.ended).await
     }
 
-    async fn when<T>(&self, known: impl Fn(&Life) -> Option<T>) -> T {
+    async fn when<T>(&self, known: impl Fn(&ProcessState) -> Option<T>) -> T {
         loop {
             let mut news = std::pin::pin!(self.news.notified());
             news.as_mut().enable();
-            if let Some(value) = known(&self.life.lock()) {
+            if let Some(value) = known(&self.state.lock()) {
                 return value;
             }
             news.await;
@@ -201,20 +201,20 @@ impl Process {
     }
 
     /// Reaps the child once. It must have exited.
-    fn reap_in(&self, life: &mut Life) {
-        if !std::mem::replace(&mut life.is_reaped, true) {
+    fn reap_in(&self, state: &mut ProcessState) {
+        if !std::mem::replace(&mut state.is_reaped, true) {
             self.group.reap();
         }
     }
 
-    fn tell(&self, mut life: MutexGuard<'_, Life>) {
-        let is_ended = life.ended.is_some();
+    fn tell(&self, mut state: MutexGuard<'_, ProcessState>) {
+        let is_ended = state.ended.is_some();
         let wakers = if is_ended {
-            std::mem::take(&mut life.wakers)
+            std::mem::take(&mut state.wakers)
         } else {
             Default::default()
         };
-        drop(life);
+        drop(state);
         self.changed.notify_all();
         self.news.notify_waiters();
         wakers.into_iter().flatten().for_each(Waker::wake);

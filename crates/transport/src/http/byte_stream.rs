@@ -11,11 +11,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 ///
 /// A server accepts such streams with [`Listener::from_streams`](super::Listener::from_streams), and a
 /// client opens them with [`AgentSettings::with_dialer`](super::client::AgentSettings::with_dialer).
-pub struct ByteStream(Box<dyn BothWays>);
+pub struct ByteStream(Box<dyn ReadWrite>);
 
-trait BothWays: AsyncRead + AsyncWrite + Send + Unpin {}
+trait ReadWrite: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> BothWays for S {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> ReadWrite for S {}
 
 impl ByteStream {
     /// Creates a connection over this stream.

@@ -11,7 +11,7 @@ use http::{Request, Response};
 use hyper::body::Incoming;
 use tokio::task::JoinSet;
 
-use super::connection::{Closing, Door};
+use super::connection::{Acceptor, Closing};
 use super::listen::Accept;
 use super::socket::Socket;
 use super::{Listener, Peer, Settings};
@@ -89,18 +89,18 @@ where
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let closing = Arc::new(Closing::default());
-    let door = Door::new(settings, Arc::clone(&closing));
+    let acceptor = Acceptor::new(settings, Arc::clone(&closing));
     #[cfg(feature = "tls")]
-    let door = door.with_tls(listener.tls().cloned());
-    let door = Arc::new(door);
+    let acceptor = acceptor.with_tls(listener.tls().cloned());
+    let acceptor = Arc::new(acceptor);
     let mut arrivals = Arrivals::new(listener);
     let mut shutdown = pin!(shutdown);
     while let Some((socket, peer)) = arrivals.next(shutdown.as_mut()).await {
         if arrivals.connections.len() < settings.max_connections {
-            let connection = Arc::clone(&door).admit(service.clone(), socket, peer);
+            let connection = Arc::clone(&acceptor).admit(service.clone(), socket, peer);
             arrivals.connections.spawn(connection);
         } else {
-            let refusal = Arc::clone(&door).turn_away(socket, peer);
+            let refusal = Arc::clone(&acceptor).turn_away(socket, peer);
             arrivals.refusals.spawn(refusal);
         }
     }

@@ -215,10 +215,10 @@ impl Waiting {
     }
 }
 
-type Heard = io::Result<(TcpStream, Target)>;
+type Visit = io::Result<(TcpStream, Target)>;
 
 /// Accepts connections, several at a time, and passes on those that send a request.
-async fn let_in(listener: TcpListener, tell: mpsc::Sender<Heard>) {
+async fn let_in(listener: TcpListener, tell: mpsc::Sender<Visit>) {
     let mut visitors = JoinSet::new();
     loop {
         if visitors.len() >= MAX_CONNECTIONS {

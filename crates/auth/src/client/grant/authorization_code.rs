@@ -12,7 +12,7 @@ use super::super::engine::{Asked, Engine};
 use super::super::identity::{ClientIdentity, ClientProof};
 use super::super::metadata::AuthorizationServer;
 use super::super::pkce::Pkce;
-use super::super::registration::{Introduction, Registration, register};
+use super::super::registration::{ClientDescription, Registration, register};
 use super::super::settings::KeptRegistration;
 use super::super::token_request::endpoint_of;
 use super::super::tokens::Tokens;
@@ -126,12 +126,12 @@ impl Engine {
             server,
         )
         .map_err(|error| error.hint("register a client by hand and give its id"))?;
-        let introduction = Introduction {
+        let description = ClientDescription {
             name: &self.settings.name,
             redirect_uri,
             is_bound: asked.key.is_some(),
         };
-        let made = register(&self.fetcher, server, &endpoint, &introduction).await?;
+        let made = register(&self.fetcher, server, &endpoint, &description).await?;
         self.keep_registration(&server.issuer, &made).await;
         Ok(made.identity())
     }

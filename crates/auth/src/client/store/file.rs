@@ -11,7 +11,7 @@ use turnbuckle_base::{private, replace};
 use turnbuckle_transport::http::client::{BoxError, BoxFuture};
 
 use super::seal::Seal;
-use super::{StoreKey, TokenStore, place};
+use super::{StoreKey, TokenStore, folder};
 use crate::Secret;
 use crate::jose::{base64url, digest};
 
@@ -21,32 +21,8 @@ const HOLD_TIMEOUT: Duration = Duration::from_mins(1);
 /// 25 ms between two attempts to lock a key that another process holds.
 const HOLD_INTERVAL: Duration = Duration::from_millis(25);
 
-/// 1 min: writing a temporary file takes milliseconds, so an older one was left behind.
-const DRAFT_AGE: Duration = Duration::from_mins(1);
-
 /// 1 MiB: no token is this long, so a larger file was not written by this store.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
-
-/// The folder of all applications, below the platform's folder for application data.
-const ALL: &str = "turnbuckle";
-
-/// The folder of an application's store, below the application's folder.
-const TOKENS: &str = "tokens";
-
-/// The folder of an application.
-fn folder_of(application: &str) -> Option<PathBuf> {
-    let name: String = application
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || "-_".contains(c) {
-                c
-            } else {
-                '-'
-            }
-        })
-        .collect();
-    Some(place::data_folder()?.join(ALL).join(name))
-}
 
 /// Stores each secret in a file that only its owner can read. Files are replaced atomically. Use it
 /// with [`OAuth::store`](super::super::OAuth::store), or let
@@ -136,8 +112,8 @@ impl FileStore {
     /// # Errors
     /// [`StoreError`] if there is no folder for application data, or it cannot be used.
     pub fn open(application: &str) -> Result<Self, StoreError> {
-        let path = folder_of(application).ok_or(StoreError::NoFolder)?;
-        let store = Self::open_at(path.join(TOKENS))?;
+        let path = folder::of(application).ok_or(StoreError::NoFolder)?;
+        let store = Self::open_at(path)?;
         let sealing = Sealing {
             application: Some(application.to_owned()),
             ..Sealing::default()
@@ -150,7 +126,7 @@ impl FileStore {
 
     /// Whether an application has a store already. This does not create one; [`open`](Self::open) does.
     pub fn exists(application: &str) -> bool {
-        folder_of(application).is_some_and(|folder| folder.join(TOKENS).is_dir())
+        folder::of(application).is_some_and(|folder| folder.is_dir())
     }
 
     /// The applications of this user that have a store, by the names of their folders, sorted. Use
@@ -159,25 +135,7 @@ impl FileStore {
     /// # Errors
     /// An I/O error if the folder of all stores cannot be read. It is not an error if it does not exist.
     pub fn applications() -> io::Result<Vec<String>> {
-        let Some(all) = place::data_folder() else {
-            return Ok(Vec::new());
-        };
-        let entries = match fs::read_dir(all.join(ALL)) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error),
-        };
-        let mut names = Vec::new();
-        for entry in entries {
-            let entry = entry?;
-            if let Ok(name) = entry.file_name().into_string()
-                && entry.path().join(TOKENS).is_dir()
-            {
-                names.push(name);
-            }
-        }
-        names.sort_unstable();
-        Ok(names)
+        folder::applications()
     }
 
     /// Deletes the store and everything in it. Tokens that are stored afterwards are not kept. This
@@ -210,7 +168,7 @@ impl FileStore {
     /// [`StoreError::Folder`] if the folder cannot be used.
     pub fn open_at(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let path: PathBuf = folder.into();
-        match close_folder(&path).and_then(|()| sweep(&path)) {
+        match folder::prepare(&path) {
             Ok(()) => Ok(Self {
                 folder: path.into(),
                 seal: Arc::default(),
@@ -356,35 +314,6 @@ fn try_lock(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Removes temporary files that a process left behind when it was ended, because they contain tokens.
-fn sweep(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let is_draft = path
-            .extension()
-            .is_some_and(|ending| ending == replace::DRAFT_ENDING);
-        let age = |about: fs::Metadata| about.modified().ok()?.elapsed().ok();
-        let age = fs::metadata(&path).ok().and_then(age);
-        // A newer one may be in use at this moment.
-        if is_draft && age.is_some_and(|age| age > DRAFT_AGE) {
-            // Another process may have removed it first.
-            let _ = fs::remove_file(&path);
-        }
-    }
-    Ok(())
-}
-
-/// Creates the folder, or restricts the permissions of an existing one.
-fn close_folder(path: &Path) -> io::Result<()> {
-    private::make_folder(path)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::seal::KEY_BYTES;
@@ -445,7 +374,7 @@ mod tests {
         for path in [&old, &new] {
             fs::write(path, "sesame").unwrap();
         }
-        let then = std::time::SystemTime::now() - 2 * DRAFT_AGE;
+        let then = std::time::SystemTime::now() - 2 * folder::DRAFT_AGE;
         File::options()
             .write(true)
             .open(&old)

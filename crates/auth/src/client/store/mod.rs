@@ -5,6 +5,7 @@
 //! (feature `keyring`). Implement [`TokenStore`] for other storage.
 
 mod file;
+mod folder;
 mod key;
 #[cfg(feature = "keyring")]
 mod keyring;

@@ -53,7 +53,7 @@ pub(crate) struct Chat {
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
 
-    /// Where the model is: the URL before `/chat/completions`, or before `/v1/messages` for
+    /// The base URL of the model's API: the part before `/chat/completions`, or before `/v1/messages` for
     /// `anthropic:NAME`.
     #[arg(long, value_name = "URL")]
     api: Option<String>,
@@ -66,11 +66,11 @@ pub(crate) struct Chat {
     #[arg(long)]
     trust: bool,
 
-    /// Say this, print the answer and end.
+    /// Send this prompt, print the answer and exit.
     #[arg(long, short, value_name = "TEXT")]
     prompt: Option<String>,
 
-    /// Tell the model this first.
+    /// The system prompt: instructions for the model.
     #[arg(long, value_name = "TEXT")]
     system: Option<String>,
 

@@ -1,13 +1,13 @@
 //! Three processes with a real Redis cluster and with real sentinels, before, while and after a master is
 //! killed.
 
-use std::time::Instant;
+use std::{process::Command, time::Instant};
 
 use serde_json::{Value, json};
 use turnbuckle_test_replicas::{Cluster, Sentinels};
 
 use super::{Answer, Replica, call};
-use crate::program::{Place, TIMEOUT, eventually};
+use crate::program::{BINARY, Place, TIMEOUT, eventually};
 
 /// How many milliseconds a task takes: longer than it takes to notice that a master is gone, and shorter
 /// than it takes to replace it on a slow machine.
@@ -27,10 +27,19 @@ impl Site {
 
     /// Starts three processes with these arguments.
     pub(super) fn start_with(redis: &str, words: &[&str]) -> Self {
+        Self::start_by(redis, words, |_| ())
+    }
+
+    /// The same, with commands that `prepare` changes.
+    pub(super) fn start_by(redis: &str, words: &[&str], prepare: impl Fn(&mut Command)) -> Self {
         let place = Place::new();
         place.write("secret", "0123456789abcdef0123456789abcdef");
         let replicas: Vec<_> = (0..3)
-            .map(|_| Replica::start(&place, redis, words))
+            .map(|_| {
+                let mut command = place.command(BINARY);
+                prepare(&mut command);
+                Replica::spawn(command, redis, words)
+            })
             .collect();
         let session = replicas[0].open_session_with(&json!({ "elicitation": { "form": {} } }));
         let site = Self {
@@ -42,6 +51,10 @@ impl Site {
         let taken = site.post(1, &ready).whole();
         assert!(taken.starts_with("HTTP/1.1 202"), "{taken}");
         site
+    }
+
+    pub(super) fn replicas(&self) -> &[Replica] {
+        &self.replicas
     }
 
     /// The output of the replicas since they began to listen.
@@ -71,7 +84,7 @@ impl Site {
     }
 
     /// Calls a tool that asks; returns its stream and the id of the question.
-    fn ask(&self, replica: usize) -> (Answer, Value) {
+    pub(super) fn ask(&self, replica: usize) -> (Answer, Value) {
         let mut asked = self.post(replica, &call(6, "greet", &json!({})));
         asked.until("elicitation/create");
         asked.until("\n\n");
@@ -81,7 +94,7 @@ impl Site {
 
     /// Answers a question at another replica, and reads the result of the call. As long as the answer cannot
     /// be passed on, the client is told to try again.
-    fn answer(&self, replica: usize, asked: Answer, id: &Value, name: &str) {
+    pub(super) fn answer(&self, replica: usize, asked: Answer, id: &Value, name: &str) {
         let content = json!({ "name": name, "tone": "plain" });
         let result = json!({ "action": "accept", "content": content });
         let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
@@ -104,16 +117,20 @@ impl Site {
         Ok(id.ok_or_else(|| begun.to_string())?.to_owned())
     }
 
+    /// The state of a task, or the error.
+    pub(super) fn task(&self, replica: usize, id: &str) -> Result<Value, String> {
+        self.result(replica, "tasks/get", &json!({ "taskId": id }))
+    }
+
     /// Waits at another replica for the end of a task.
     pub(super) fn baked(&self, replica: usize, id: &str) {
-        let params = json!({ "taskId": id });
         let status = eventually("the task ends", || {
-            let task = self.result(replica, "tasks/get", &params).ok()?;
+            let task = self.task(replica, id).ok()?;
             let status = task["status"].as_str()?.to_owned();
             (status != "working").then_some(status)
         });
         assert_eq!(status, "completed");
-        let result = self.result(replica, "tasks/result", &params);
+        let result = self.result(replica, "tasks/result", &json!({ "taskId": id }));
         let result = result.expect("it has a result");
         assert_eq!(result["content"][0]["text"], "one cake, still warm");
     }

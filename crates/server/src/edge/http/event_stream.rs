@@ -13,7 +13,7 @@ use turnbuckle_transport::{Held, http::sse};
 
 use super::{
     event_id::StreamName,
-    replay::{Replay, Then},
+    replay::{AfterEvents, Replay},
     settings::HttpSettings,
     turn::Source,
 };
@@ -110,9 +110,13 @@ impl EventStream {
     /// Starts to read. Returns the number of the reader, the first bytes to send, and whether the
     /// connection stays open. A connection that still reads the stream ends, because its client
     /// must have left it.
-    pub(super) fn join(&self, begin: Begin, settings: &HttpSettings) -> (u64, Vec<u8>, Then) {
+    pub(super) fn join(
+        &self,
+        begin: Begin,
+        settings: &HttpSettings,
+    ) -> (u64, Vec<u8>, AfterEvents) {
         let mut start = Vec::new();
-        let mut then = Then::Stay;
+        let mut then = AfterEvents::Stay;
         let reader = self.source.join();
         let mut state = self.state();
         let StreamState { replay, reading } = &mut *state;
@@ -151,18 +155,18 @@ impl EventStream {
         settings: &HttpSettings,
         events: &mut Vec<u8>,
         held: &mut Held,
-    ) -> Option<Then> {
+    ) -> Option<AfterEvents> {
         let mut state = self.state();
         if !state.is_read_by(reader) {
             return None;
         }
         if !self.source.is_turn(reader, context) {
-            return Some(Then::Stay);
+            return Some(AfterEvents::Stay);
         }
         let mut lines = Vec::new();
         let outbox = &self.source.outbox;
         match outbox.poll_lines_holding(context, &mut lines, held) {
-            Poll::Pending => Some(Then::Stay),
+            Poll::Pending => Some(AfterEvents::Stay),
             Poll::Ready(None) => None,
             Poll::Ready(Some(())) => {
                 let last = state.replay.last();
@@ -219,7 +223,7 @@ impl EventStream {
                         stream.poll_events(reader, context, &settings, &mut events, &mut held);
                     match polled {
                         None => return Poll::Ready(()),
-                        Some(Then::Stay) if events.is_empty() => return Poll::Pending,
+                        Some(AfterEvents::Stay) if events.is_empty() => return Poll::Pending,
                         Some(_) => {}
                     }
                 }

@@ -29,7 +29,7 @@ struct Kept {
 
 /// Whether the connection that carries the events stays open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum AfterEvents {
     /// The connection stays open.
     Stay,
     /// The connection closes, and the client reconnects for the remaining events.
@@ -74,13 +74,13 @@ impl Replay {
         lines: &[u8],
         settings: &HttpSettings,
         events: &mut Vec<u8>,
-    ) -> Then {
-        let mut then = Then::Stay;
+    ) -> AfterEvents {
+        let mut then = AfterEvents::Stay;
         self.share.give_back(std::mem::take(&mut self.reserved));
         let lines = lines.split(|byte| *byte == b'\n');
         for line in lines.filter(|line| !line.is_empty()) {
             if line == DETACH {
-                then = Then::Detach;
+                then = AfterEvents::Detach;
                 continue;
             }
             self.last += 1;
@@ -89,7 +89,7 @@ impl Replay {
                 .with_id(&name.event(self.last))
                 .append_to(events);
             self.keep(Bytes::copy_from_slice(&events[start..]), settings);
-            if then == Then::Detach {
+            if then == AfterEvents::Detach {
                 // The rest is for the next connection.
                 events.truncate(start);
             }
@@ -187,7 +187,7 @@ mod tests {
         let mut sent = Vec::new();
         assert_eq!(
             replay.record(&StreamName::Local(7), b"a\nb\n\nc\n", &settings, &mut sent),
-            Then::Stay
+            AfterEvents::Stay
         );
         assert_eq!(
             sent,
@@ -263,7 +263,7 @@ mod tests {
         let mut replay = empty();
         let mut sent = Vec::new();
         let then = replay.record(&StreamName::Local(1), b"a\n:\nb\n", &settings, &mut sent);
-        assert_eq!(then, Then::Detach);
+        assert_eq!(then, AfterEvents::Detach);
         assert_eq!(sent, b"id: 1-1\ndata: a\n\n");
         assert_eq!(after(&replay, 1, &settings), "id: 1-2\ndata: b\n\n");
     }

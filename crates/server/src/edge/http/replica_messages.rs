@@ -15,8 +15,8 @@ use turnbuckle_transport::Held;
 use super::{
     event_stream::{Begin, EventStream},
     http_sse, notes,
-    replay::Then,
-    runs::{self, GuestRequest},
+    replay::AfterEvents,
+    runs::{self, ForwardedRequest},
     session::HttpSession,
     site::Site,
 };
@@ -116,7 +116,7 @@ impl MessageHandler for Site {
                 after,
                 wait_ms,
             } => {
-                let guest = GuestRequest {
+                let forwarded = ForwardedRequest {
                     key,
                     caller: caller.as_deref(),
                     scopes,
@@ -124,7 +124,7 @@ impl MessageHandler for Site {
                     after: *after,
                     wait: Duration::from_millis(*wait_ms),
                 };
-                runs::run(&self, &guest)
+                runs::run(&self, &forwarded)
             }
             Message::Stop { key } => {
                 runs::stop(&self, key)?;
@@ -208,7 +208,7 @@ async fn pull(
     let mut is_over = false;
     let mut late = pin!(tokio::time::sleep(wait));
     poll_fn(|context| {
-        if then == Then::Stay {
+        if then == AfterEvents::Stay {
             let stream = &reader.stream;
             let mut held = Held::default();
             match stream.poll_events(number, context, &site.settings, &mut events, &mut held) {
@@ -216,7 +216,7 @@ async fn pull(
                 None => is_over = true,
             }
         }
-        if is_over || then == Then::Detach || !events.is_empty() {
+        if is_over || then == AfterEvents::Detach || !events.is_empty() {
             return Poll::Ready(());
         }
         late.as_mut().poll(context)
@@ -224,6 +224,6 @@ async fn pull(
     .await;
     Outcome::Pulled(Pulled {
         events: String::from_utf8(events).unwrap_or_default(),
-        is_over: is_over || then == Then::Detach,
+        is_over: is_over || then == AfterEvents::Detach,
     })
 }

@@ -17,7 +17,7 @@ use turnbuckle_transport::Outbox;
 use super::site::Site;
 use crate::{
     Caller,
-    client::caller::{Anybody, AtAnotherReplica},
+    client::caller::{AtAnotherReplica, Unauthenticated},
     edge::{connection::Connection, running::Owner},
     replica::{Outcome, Pulled},
 };
@@ -34,18 +34,18 @@ const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// The requests of other replicas.
 #[derive(Default)]
-pub(super) struct Runs(Mutex<HashMap<String, Arc<GuestRun>>>);
+pub(super) struct Runs(Mutex<HashMap<String, Arc<ForwardedRun>>>);
 
 /// A request of another replica: a connection that carries only this request.
-struct GuestRun {
+struct ForwardedRun {
     outbox: Outbox,
-    said: Mutex<Said>,
+    sent: Mutex<SentLines>,
     /// Dropping it ends the request.
     _owner: Owner,
 }
 
 /// The messages that the request has sent to its client.
-struct Said {
+struct SentLines {
     /// The number of the first line that is still kept.
     first: u64,
     lines: VecDeque<String>,
@@ -54,7 +54,7 @@ struct Said {
 }
 
 /// A request in the form in which another replica sends it.
-pub(super) struct GuestRequest<'a> {
+pub(super) struct ForwardedRequest<'a> {
     pub(super) key: &'a str,
     pub(super) caller: Option<&'a str>,
     pub(super) scopes: &'a [String],
@@ -68,24 +68,24 @@ pub(super) struct GuestRequest<'a> {
 /// Starts a request, or continues a running one, and waits for the next messages.
 pub(super) fn run(
     site: &Arc<Site>,
-    guest: &GuestRequest<'_>,
+    forwarded: &ForwardedRequest<'_>,
 ) -> Option<BoxFuture<'static, Outcome>> {
     let run = {
         let mut runs = site.runs.0.lock();
-        match runs.get(guest.key) {
+        match runs.get(forwarded.key) {
             Some(run) => Arc::clone(run),
             // The request ran before and was forgotten.
-            None if guest.after > 0 || guest.request.is_empty() => return None,
+            None if forwarded.after > 0 || forwarded.request.is_empty() => return None,
             None if runs.len() >= MAX_RUNS => return None,
             None => {
-                let run = Arc::new(begin(site, guest));
-                runs.insert(guest.key.to_owned(), Arc::clone(&run));
-                forget_later(Arc::downgrade(site), guest.key.to_owned());
+                let run = Arc::new(begin(site, forwarded));
+                runs.insert(forwarded.key.to_owned(), Arc::clone(&run));
+                forget_later(Arc::downgrade(site), forwarded.key.to_owned());
                 run
             }
         }
     };
-    let (after, wait) = (guest.after, guest.wait.min(MAX_WAIT));
+    let (after, wait) = (forwarded.after, forwarded.wait.min(MAX_WAIT));
     Some(Box::pin(async move { run.pull(after, wait).await }))
 }
 
@@ -96,17 +96,17 @@ pub(super) fn stop(site: &Site, key: &str) -> Option<()> {
     run.map(drop)
 }
 
-fn begin(site: &Arc<Site>, guest: &GuestRequest<'_>) -> GuestRun {
-    let caller = match guest.caller {
-        Some(id) => Caller::new(id).with_scopes(guest.scopes.iter().cloned()),
-        None => Caller::local().with(Anybody),
+fn begin(site: &Arc<Site>, forwarded: &ForwardedRequest<'_>) -> ForwardedRun {
+    let caller = match forwarded.caller {
+        Some(id) => Caller::new(id).with_scopes(forwarded.scopes.iter().cloned()),
+        None => Caller::local().with(Unauthenticated),
     };
     let caller = caller.with(AtAnotherReplica);
     let outbox = Outbox::new(site.shared.settings.limits);
     let connection = Connection::new(Arc::clone(&site.shared), caller, outbox.clone());
-    let run = GuestRun {
+    let run = ForwardedRun {
         outbox,
-        said: Mutex::new(Said {
+        sent: Mutex::new(SentLines {
             first: 0,
             lines: VecDeque::new(),
             is_over: false,
@@ -114,7 +114,7 @@ fn begin(site: &Arc<Site>, guest: &GuestRequest<'_>) -> GuestRun {
         }),
         _owner: connection.owner(),
     };
-    connection.receive_paid(guest.request.as_bytes(), None);
+    connection.receive_paid(forwarded.request.as_bytes(), None);
     run
 }
 
@@ -127,7 +127,7 @@ fn forget_later(site: Weak<Site>, key: String) {
             let Some(site) = site.upgrade() else { return };
             let run = site.runs.0.lock().get(&key).cloned();
             let Some(run) = run else { return };
-            if run.said.lock().asked.elapsed() >= KEPT {
+            if run.sent.lock().asked.elapsed() >= KEPT {
                 stop(&site, &key);
                 return;
             }
@@ -135,41 +135,41 @@ fn forget_later(site: Weak<Site>, key: String) {
     });
 }
 
-impl GuestRun {
+impl ForwardedRun {
     /// Returns the messages after this number: those that are ready, or the first that arrive
     /// within `wait`.
     async fn pull(&self, after: u64, wait: Duration) -> Outcome {
         let mut late = pin!(tokio::time::sleep(wait));
-        let pulled = poll_fn(|context| match self.poll_said(after, context) {
+        let pulled = poll_fn(|context| match self.poll_lines(after, context) {
             Poll::Ready(pulled) => Poll::Ready(pulled),
             Poll::Pending => late.as_mut().poll(context).map(|()| Pulled::default()),
         });
         Outcome::Pulled(pulled.await)
     }
 
-    fn poll_said(&self, after: u64, context: &mut Context<'_>) -> Poll<Pulled> {
-        let mut said = self.said.lock();
-        said.asked = Instant::now();
-        while said.first < after && said.lines.pop_front().is_some() {
-            said.first += 1;
+    fn poll_lines(&self, after: u64, context: &mut Context<'_>) -> Poll<Pulled> {
+        let mut sent = self.sent.lock();
+        sent.asked = Instant::now();
+        while sent.first < after && sent.lines.pop_front().is_some() {
+            sent.first += 1;
         }
         loop {
-            if !said.lines.is_empty() || said.is_over {
-                let lines: Vec<_> = said.lines.iter().map(String::as_str).collect();
+            if !sent.lines.is_empty() || sent.is_over {
+                let lines: Vec<_> = sent.lines.iter().map(String::as_str).collect();
                 return Poll::Ready(Pulled {
                     events: lines.join("\n"),
-                    is_over: said.is_over,
+                    is_over: sent.is_over,
                 });
             }
             let mut bytes = Vec::new();
             match self.outbox.poll_lines(context, &mut bytes) {
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(None) => said.is_over = true,
+                Poll::Ready(None) => sent.is_over = true,
                 Poll::Ready(Some(())) => {
                     let lines = String::from_utf8(bytes).unwrap_or_default();
                     for line in lines.lines().filter(|line| !line.is_empty()) {
-                        said.is_over |= is_answer(line);
-                        said.lines.push_back(line.to_owned());
+                        sent.is_over |= is_answer(line);
+                        sent.lines.push_back(line.to_owned());
                     }
                 }
             }

@@ -14,7 +14,7 @@ use super::{
     event_id::Carries,
     event_stream::{Begin, EventStream},
     keep_alive::KeepAlive,
-    replay::Then,
+    replay::AfterEvents,
     reply,
     session::HttpSession,
     site::Site,
@@ -29,7 +29,7 @@ struct EventBody {
     reader: u64,
     /// The first events: the priming event, or the events that the client missed.
     start: Vec<u8>,
-    then: Then,
+    then: AfterEvents,
     keep_alive: KeepAlive,
 }
 
@@ -128,7 +128,7 @@ fn read(
 impl StreamBody for EventBody {
     fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut events = std::mem::take(&mut self.start);
-        let mut is_over = self.then == Then::Detach;
+        let mut is_over = self.then == AfterEvents::Detach;
         let mut held = Held::default();
         if !is_over {
             let (reader, settings) = (self.reader, &self.site.settings);
@@ -140,7 +140,7 @@ impl StreamBody for EventBody {
                 None => is_over = true,
             }
         }
-        if events.is_empty() && (is_over || self.then == Then::Detach) {
+        if events.is_empty() && (is_over || self.then == AfterEvents::Detach) {
             return Poll::Ready(None);
         }
         self.keep_alive.poll_piece(context, events, held)

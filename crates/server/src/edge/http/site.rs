@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Caller,
-    client::caller::Anybody,
+    client::caller::Unauthenticated,
     client::{CancelFlag, HttpRequest},
     engine::Shared,
     quota::{CallerAddress, CallerKey, CountedCaller},
@@ -77,7 +77,7 @@ impl Site {
             mount,
             closing: CancelFlag::default(),
             guard,
-            local: Caller::local().with(Anybody),
+            local: Caller::local().with(Unauthenticated),
         });
         if let Some(replicas) = &site.shared.replicas {
             let handler: Weak<Self> = Arc::downgrade(&site);

@@ -24,7 +24,7 @@ use turnbuckle_store::task::{Answers, TaskChange, TaskRecord, millis};
 
 use super::{
     RunningTasks,
-    running_tasks::{TakenOn, failed},
+    running_tasks::{QuestionClaim, failed},
     wire,
 };
 use crate::{
@@ -62,7 +62,7 @@ struct Asks<'a> {
 struct Sent {
     key: String,
     answer: BoxFuture<'static, MaybeAnswered>,
-    _taken_on: TakenOn,
+    _claim: QuestionClaim,
 }
 
 /// Waits for the end of a task, and writes the result that its call would have returned.
@@ -180,13 +180,13 @@ impl Asks<'_> {
             let Some(question) = self.in_session(key, question, &record.task.task_id) else {
                 continue;
             };
-            let taken_on = self.tasks.take_on(&record.task.task_id, key);
-            if let Some(taken_on) = taken_on {
+            let claimed = self.tasks.claim(&record.task.task_id, key);
+            if let Some(claimed) = claimed {
                 let peer = Arc::clone(self.peer);
                 self.sent.push(Sent {
                     key: key.clone(),
                     answer: Box::pin(async move { peer.request(&question, None).await }),
-                    _taken_on: taken_on,
+                    _claim: claimed,
                 });
             }
         }

@@ -195,10 +195,10 @@ impl RunningTasks {
 
     /// Reserves a question of a task for as long as the guard lives; `None` if it is already being
     /// asked.
-    pub(super) fn take_on(self: &Arc<Self>, id: &str, key: &str) -> Option<TakenOn> {
+    pub(super) fn claim(self: &Arc<Self>, id: &str, key: &str) -> Option<QuestionClaim> {
         let taken = (id.to_owned(), key.to_owned());
         let is_free = self.asked().insert(taken.clone());
-        is_free.then(|| TakenOn {
+        is_free.then(|| QuestionClaim {
             tasks: Arc::clone(self),
             taken,
         })
@@ -362,12 +362,12 @@ impl Drop for TaskSlot {
 }
 
 /// A question that is being asked. Dropping it allows others to ask it.
-pub(super) struct TakenOn {
+pub(super) struct QuestionClaim {
     tasks: Arc<RunningTasks>,
     taken: (String, String),
 }
 
-impl Drop for TakenOn {
+impl Drop for QuestionClaim {
     fn drop(&mut self) {
         self.tasks.asked().remove(&self.taken);
         self.tasks.handed_back.notify_waiters();
@@ -431,11 +431,11 @@ mod tests {
     #[test]
     fn one_asks_and_others_take_over() {
         let tasks = tasks(TaskSettings::default());
-        let first = tasks.take_on("t1", "seat").unwrap();
-        assert!(tasks.take_on("t1", "seat").is_none());
-        assert!(tasks.take_on("t2", "seat").is_some());
+        let first = tasks.claim("t1", "seat").unwrap();
+        assert!(tasks.claim("t1", "seat").is_none());
+        assert!(tasks.claim("t2", "seat").is_some());
         drop(first);
-        assert!(tasks.take_on("t1", "seat").is_some());
+        assert!(tasks.claim("t1", "seat").is_some());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use turnbuckle_protocol::{ClientCapabilities, Implementation, Revision};
 
 use crate::{
     Caller,
-    client::caller::Anybody,
+    client::caller::Unauthenticated,
     engine::{Incoming, Target},
     quota::CallerKey,
 };
@@ -108,7 +108,7 @@ impl StoredCall {
             None => Caller::local(),
         };
         if self.caller.is_anybody {
-            caller.with(Anybody)
+            caller.with(Unauthenticated)
         } else {
             caller
         }

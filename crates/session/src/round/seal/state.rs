@@ -122,7 +122,7 @@ impl KeyRing {
             .key(sealed.key)
             .ok_or(BadState::UnknownKey(sealed.key))?;
         let id = StateId(sealed.nonce);
-        let inside = Inside::split(sealed.decrypt(key)?).ok_or(BadState::Foreign)?;
+        let inside = StateContent::split(sealed.decrypt(key)?).ok_or(BadState::Foreign)?;
         inside.check(binding, now)?;
         Ok(Opened {
             journal: serde_json::from_slice(inside.journal).map_err(BadState::Unreadable)?,
@@ -171,14 +171,14 @@ impl<'a> Sealed<'a> {
 }
 
 /// The content of a sealed state, authentic but not checked yet.
-struct Inside<'a> {
+struct StateContent<'a> {
     expires: u64,
     caller: &'a [u8; DIGEST_BYTES],
     request: &'a [u8; DIGEST_BYTES],
     journal: &'a [u8],
 }
 
-impl<'a> Inside<'a> {
+impl<'a> StateContent<'a> {
     fn split(bytes: &'a [u8]) -> Option<Self> {
         let (expires, rest) = bytes.split_first_chunk()?;
         let (caller, rest) = rest.split_first_chunk()?;

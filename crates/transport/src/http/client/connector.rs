@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 use turnbuckle_base::loopback::is_loopback;
 
-use super::screen::{Screen, Screened, check_literal};
+use super::screen::{AddressFilter, FilteringResolver, check_literal};
 use super::settings::Dialer;
 use super::stream::ClientStream;
 use super::{BoxError, HttpError};
@@ -33,7 +33,7 @@ pub(super) struct Connector {
     tcp: HttpConnector,
     /// For servers that must not have every address. Proxies are not checked, because the user chose
     /// them.
-    screened: Option<(Screen, HttpConnector<Screened>)>,
+    screened: Option<(AddressFilter, HttpConnector<FilteringResolver>)>,
     proxies: Arc<Proxies>,
     /// Replaces TCP, name resolution and proxies.
     dialer: Option<Dialer>,
@@ -43,11 +43,11 @@ pub(super) struct Connector {
 }
 
 /// The other end of a connection.
-enum Way {
+enum Destination {
     /// The server, possibly through a tunnel.
-    Straight(Socket),
+    Server(Socket),
     /// A proxy that reads the requests.
-    Proxied(Socket),
+    Proxy(Socket),
 }
 
 /// The connection failed at the proxy.
@@ -104,8 +104,8 @@ impl Connector {
     }
 
     /// Only connects to addresses that pass this check.
-    pub(super) fn with_screen(self, screen: Screen) -> Self {
-        let tcp = HttpConnector::new_with_resolver(Screened::new(screen.clone()));
+    pub(super) fn with_screen(self, screen: AddressFilter) -> Self {
+        let tcp = HttpConnector::new_with_resolver(FilteringResolver::new(screen.clone()));
         Self {
             screened: Some((screen, set_up(tcp))),
             ..self
@@ -138,18 +138,18 @@ impl Connector {
             Some(dialer) => {
                 let port = uri.port_u16().unwrap_or(if is_https { 443 } else { 80 });
                 let host = uri.host().unwrap_or_default().to_owned();
-                Way::Straight(Socket::Other(dialer(host, port).await?))
+                Destination::Server(Socket::Other(dialer(host, port).await?))
             }
         };
         let stream = match socket {
-            Way::Proxied(socket) => ClientStream::to_proxy(socket),
-            Way::Straight(socket) if is_https => self.secured(socket, &uri).await?,
-            Way::Straight(socket) => ClientStream::plain(socket),
+            Destination::Proxy(socket) => ClientStream::to_proxy(socket),
+            Destination::Server(socket) if is_https => self.secured(socket, &uri).await?,
+            Destination::Server(socket) => ClientStream::plain(socket),
         };
         Ok(TokioIo::new(stream))
     }
 
-    async fn over_tcp(&self, uri: &Uri, is_https: bool) -> Result<Way, BoxError> {
+    async fn over_tcp(&self, uri: &Uri, is_https: bool) -> Result<Destination, BoxError> {
         let proxy = self.proxies.before(uri);
         let tcp = match &proxy {
             None => self.clone().straight(uri.clone()).await?,
@@ -165,11 +165,11 @@ impl Connector {
                 } else {
                     let to_proxy = self.clone().reach_proxy(proxy.uri().clone()).await;
                     let to_proxy = to_proxy.map_err(failed)?;
-                    return Ok(Way::Proxied(Socket::Tcp(to_proxy.into_inner())));
+                    return Ok(Destination::Proxy(Socket::Tcp(to_proxy.into_inner())));
                 }
             }
         };
-        Ok(Way::Straight(Socket::Tcp(tcp.into_inner())))
+        Ok(Destination::Server(Socket::Tcp(tcp.into_inner())))
     }
 
     async fn straight(mut self, uri: Uri) -> Result<TokioIo<TcpStream>, BoxError> {

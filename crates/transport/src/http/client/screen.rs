@@ -15,7 +15,7 @@ use tower_service::Service;
 use super::BoxError;
 
 /// Returns whether connections to this address are allowed.
-pub(super) type Screen = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
+pub(super) type AddressFilter = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
 
 /// A host was not connected to, because none of its addresses are allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,13 +30,13 @@ pub struct AddressNotAllowed {
 
 /// Resolves names, and returns only allowed addresses.
 #[derive(Clone)]
-pub(super) struct Screened {
+pub(super) struct FilteringResolver {
     resolver: GaiResolver,
-    screen: Screen,
+    screen: AddressFilter,
 }
 
-impl Screened {
-    pub(super) fn new(screen: Screen) -> Self {
+impl FilteringResolver {
+    pub(super) fn new(screen: AddressFilter) -> Self {
         Self {
             resolver: GaiResolver::new(),
             screen,
@@ -45,7 +45,7 @@ impl Screened {
 }
 
 /// Checks a host that is an address literal, which is not resolved.
-pub(super) fn check_literal(screen: &Screen, host: &str) -> Result<(), AddressNotAllowed> {
+pub(super) fn check_literal(screen: &AddressFilter, host: &str) -> Result<(), AddressNotAllowed> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {
         Ok(address) if !screen(address) => Err(AddressNotAllowed {
@@ -56,10 +56,10 @@ pub(super) fn check_literal(screen: &Screen, host: &str) -> Result<(), AddressNo
     }
 }
 
-fn sift(
+fn only_allowed(
     host: &str,
     found: impl Iterator<Item = SocketAddr>,
-    screen: &Screen,
+    screen: &AddressFilter,
 ) -> Result<Vec<SocketAddr>, AddressNotAllowed> {
     let (allowed, refused): (Vec<_>, Vec<_>) = found.partition(|found| screen(found.ip()));
     match refused.first() {
@@ -71,7 +71,7 @@ fn sift(
     }
 }
 
-impl Service<Name> for Screened {
+impl Service<Name> for FilteringResolver {
     type Response = std::vec::IntoIter<SocketAddr>;
     type Error = BoxError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
@@ -84,13 +84,13 @@ impl Service<Name> for Screened {
         let screen = self.screen.clone();
         let host = name.as_str().to_owned();
         let found = self.resolver.call(name);
-        Box::pin(async move { Ok(sift(&host, found.await?, &screen)?.into_iter()) })
+        Box::pin(async move { Ok(only_allowed(&host, found.await?, &screen)?.into_iter()) })
     }
 }
 
-impl fmt::Debug for Screened {
+impl fmt::Debug for FilteringResolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Screened").finish_non_exhaustive()
+        f.debug_struct("FilteringResolver").finish_non_exhaustive()
     }
 }
 
@@ -98,7 +98,7 @@ impl fmt::Debug for Screened {
 mod tests {
     use super::*;
 
-    fn not_private() -> Screen {
+    fn not_private() -> AddressFilter {
         Arc::new(|address| !matches!(address, IpAddr::V4(address) if address.is_private()))
     }
 
@@ -106,12 +106,15 @@ mod tests {
     fn a_name_keeps_the_addresses_that_are_allowed() {
         let address = |text: &str| text.parse::<SocketAddr>().unwrap();
         let both = [address("10.0.0.1:0"), address("192.0.2.1:0")];
-        let allowed = sift("h", both.into_iter(), &not_private()).unwrap();
+        let allowed = only_allowed("h", both.into_iter(), &not_private()).unwrap();
         assert_eq!(allowed, [address("192.0.2.1:0")]);
         let inside = [address("10.0.0.1:0")];
-        let refused = sift("h", inside.into_iter(), &not_private()).unwrap_err();
+        let refused = only_allowed("h", inside.into_iter(), &not_private()).unwrap_err();
         assert_eq!((&*refused.host, refused.address), ("h", inside[0].ip()));
-        assert_eq!(sift("h", [].into_iter(), &not_private()), Ok(vec![]));
+        assert_eq!(
+            only_allowed("h", [].into_iter(), &not_private()),
+            Ok(vec![])
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use hyper_util::client::proxy::matcher::Matcher;
 
 use super::agent::{Agent, Redirects};
 use super::connector::{Connector, Proxies, name_of};
-use super::screen::Screen;
+use super::screen::AddressFilter;
 #[cfg(feature = "tls")]
 use super::trust::{self, Trust};
 use super::{Address, Authorize, HttpError};
@@ -33,7 +33,7 @@ pub struct AgentSettings {
     headers: Vec<(String, String)>,
     authorize: Option<Arc<dyn Authorize>>,
     proxy: Proxy,
-    screen: Option<Screen>,
+    screen: Option<AddressFilter>,
     dialer: Option<Dialer>,
     redirects: Redirects,
     connect_timeout: Duration,

@@ -40,7 +40,7 @@ pub(super) fn config(trust: Trust, added: &[Vec<u8>]) -> Result<Arc<ClientConfig
             .with_no_client_auth(),
         Trust::Any => builder
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Credulous(provider)))
+            .with_custom_certificate_verifier(Arc::new(AcceptAnyCertificate(provider)))
             .with_no_client_auth(),
     };
     config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
@@ -84,9 +84,9 @@ fn roots(reason: String) -> HttpError {
 
 /// Accepts every certificate, but checks that the server holds its key.
 #[derive(Debug)]
-struct Credulous(Arc<CryptoProvider>);
+struct AcceptAnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Credulous {
+impl ServerCertVerifier for AcceptAnyCertificate {
     fn verify_server_cert(
         &self,
         _certificate: &CertificateDer<'_>,

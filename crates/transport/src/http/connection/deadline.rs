@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep};
 
-use super::pulse::WaitsFor;
+use super::state::WaitsFor;
 use crate::http::Settings;
 
 /// The deadline of the current wait of a connection.

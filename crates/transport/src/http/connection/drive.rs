@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use super::closing::Closing;
 use super::deadline::Deadline;
-use super::pulse::{Pulse, WaitsFor};
+use super::state::{ConnectionState, WaitsFor};
 use crate::http::Settings;
 
 /// A connection that can be told to accept no further requests.
@@ -47,7 +47,7 @@ where
 /// Must be polled by one task only, which is woken by the server's stopping and by the deadline.
 pub(super) async fn drive(
     mut connection: Pin<&mut impl Graceful>,
-    pulse: &Pulse,
+    connection_state: &ConnectionState,
     settings: Settings,
     closing: &Closing,
 ) {
@@ -58,14 +58,20 @@ pub(super) async fn drive(
         if state == State::New {
             // Only registers the waker; `is_said` is checked below.
             let _ = closed.as_mut().poll(cx);
-            pulse.wake(cx.waker());
+            connection_state.wake(cx.waker());
             state = State::Open;
         }
         if state == State::Open && closing.is_said() {
             connection.as_mut().close_gracefully();
             state = State::Closing;
         }
-        turn(connection.as_mut(), pulse, &mut deadline, &mut state, cx)
+        turn(
+            connection.as_mut(),
+            connection_state,
+            &mut deadline,
+            &mut state,
+            cx,
+        )
     })
     .await;
 }
@@ -79,7 +85,7 @@ enum State {
 
 fn turn(
     mut connection: Pin<&mut impl Graceful>,
-    pulse: &Pulse,
+    connection_state: &ConnectionState,
     deadline: &mut Deadline,
     state: &mut State,
     cx: &mut Context<'_>,
@@ -94,7 +100,7 @@ fn turn(
             }
             return Poll::Ready(());
         }
-        let phase = match pulse.phase() {
+        let phase = match connection_state.phase() {
             WaitsFor::Idle(_) if *state == State::Closing => WaitsFor::Farewell,
             phase => phase,
         };

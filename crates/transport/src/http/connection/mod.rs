@@ -1,15 +1,15 @@
 //! One connection of a server.
 
+mod acceptor;
 mod closing;
 mod deadline;
-mod door;
 mod drive;
 mod http2;
 mod preface;
-mod pulse;
 mod refuse;
 mod requests;
+mod state;
 mod wire;
 
+pub(super) use acceptor::Acceptor;
 pub(super) use closing::Closing;
-pub(super) use door::Door;

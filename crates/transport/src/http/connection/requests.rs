@@ -11,22 +11,22 @@ use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 use pin_project_lite::pin_project;
 
-use super::pulse::{Pulse, Running};
+use super::state::{ConnectionState, Running};
 use crate::http::Peer;
 
 /// The service for one connection: adds the peer to requests, and counts the requests.
 pub(super) struct Requests<S> {
     service: TowerToHyperService<S>,
     peer: Peer,
-    pulse: Arc<Pulse>,
+    state: Arc<ConnectionState>,
 }
 
 impl<S> Requests<S> {
-    pub(super) fn new(service: S, peer: Peer, pulse: Arc<Pulse>) -> Self {
+    pub(super) fn new(service: S, peer: Peer, state: Arc<ConnectionState>) -> Self {
         Self {
             service: TowerToHyperService::new(service),
             peer,
-            pulse,
+            state,
         }
     }
 }
@@ -40,7 +40,7 @@ where
     type Future = Exchange<<TowerToHyperService<S> as Service<Request<Incoming>>>::Future>;
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
-        let running = self.pulse.begin();
+        let running = self.state.begin();
         request.extensions_mut().insert(self.peer);
         Exchange {
             future: self.service.call(request),

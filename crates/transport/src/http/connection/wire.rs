@@ -8,29 +8,29 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::preface::Preface;
-use super::pulse::Pulse;
+use super::state::ConnectionState;
 use crate::http::listen::ServerStream;
 
 /// A stream that begins with the bytes that were already read, and reports its reads and writes.
 pub(super) struct Wire {
     stream: ServerStream,
     preface: Preface,
-    pulse: Arc<Pulse>,
+    state: Arc<ConnectionState>,
 }
 
 impl Wire {
-    pub(super) fn new(stream: ServerStream, preface: Preface, pulse: Arc<Pulse>) -> Self {
+    pub(super) fn new(stream: ServerStream, preface: Preface, state: Arc<ConnectionState>) -> Self {
         Self {
             stream,
             preface,
-            pulse,
+            state,
         }
     }
 
     fn noted(&self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &outcome {
-            Poll::Ready(_) => self.pulse.wrote(),
-            Poll::Pending => self.pulse.write_blocked(),
+            Poll::Ready(_) => self.state.wrote(),
+            Poll::Pending => self.state.write_blocked(),
         }
         outcome
     }
@@ -38,8 +38,8 @@ impl Wire {
     /// TLS buffers what the socket does not accept, so flushing can block too.
     fn noted_flush(&self, outcome: &Poll<io::Result<()>>) {
         match outcome {
-            Poll::Ready(_) => self.pulse.flushed(),
-            Poll::Pending => self.pulse.write_blocked(),
+            Poll::Ready(_) => self.state.flushed(),
+            Poll::Pending => self.state.write_blocked(),
         }
     }
 }
@@ -57,7 +57,7 @@ impl AsyncRead for Wire {
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut wire.stream).poll_read(cx, buffer);
         if buffer.filled().len() > before {
-            wire.pulse.read();
+            wire.state.read();
         }
         match outcome {
             Poll::Pending if has_poured => Poll::Ready(Ok(())),

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 #[cfg(feature = "tls")]
 use super::tls::Tls;
 #[cfg(unix)]
-use super::unix::UnixDoor;
+use super::unix::UnixSocketListener;
 use super::{BindError, Peer, keep_alive};
 use crate::http::ByteStream;
 use crate::http::socket::Socket;
@@ -30,7 +30,7 @@ pub struct Listener {
 enum Place {
     Tcp(TcpListener),
     #[cfg(unix)]
-    Unix(UnixDoor),
+    Unix(UnixSocketListener),
     Streams(mpsc::Receiver<(ByteStream, SocketAddr)>),
 }
 
@@ -81,8 +81,8 @@ impl Listener {
     /// created there.
     #[cfg(unix)]
     pub async fn bind_unix(path: impl AsRef<Path>) -> Result<Self, BindError> {
-        let door = UnixDoor::open(path.as_ref()).await?;
-        Ok(Self::at(Place::Unix(door)))
+        let listener = UnixSocketListener::open(path.as_ref()).await?;
+        Ok(Self::at(Place::Unix(listener)))
     }
 
     /// Accepts connections that arrive in another way: through a tunnel, or in memory in a test. Each
@@ -133,7 +133,7 @@ impl Listener {
                 (Socket::Tcp(stream), Peer::tcp(address))
             }),
             #[cfg(unix)]
-            Place::Unix(door) => door.poll_accept(cx),
+            Place::Unix(listener) => listener.poll_accept(cx),
             Place::Streams(streams) => match ready!(streams.poll_recv(cx)) {
                 Some((stream, address)) => {
                     Poll::Ready(Ok((Socket::Other(stream), Peer::tcp(address))))
@@ -150,7 +150,7 @@ impl fmt::Debug for Listener {
         match &self.place {
             Place::Tcp(listener) => debug.field("tcp", &listener.local_addr().ok()),
             #[cfg(unix)]
-            Place::Unix(door) => debug.field("unix", &door.path()),
+            Place::Unix(listener) => debug.field("unix", &listener.path()),
             Place::Streams(_) => debug.field("streams", &true),
         };
         debug.finish_non_exhaustive()

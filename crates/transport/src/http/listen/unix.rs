@@ -14,7 +14,7 @@ use super::{BindError, Peer};
 use crate::http::socket::Socket;
 
 /// A listening Unix socket that removes its file when it is dropped.
-pub(super) struct UnixDoor {
+pub(super) struct UnixSocketListener {
     listener: UnixListener,
     path: PathBuf,
     /// The identity of our file; another process may have replaced it with its own.
@@ -27,7 +27,7 @@ struct FileId {
     inode: u64,
 }
 
-impl UnixDoor {
+impl UnixSocketListener {
     pub(super) async fn open(path: &Path) -> Result<Self, BindError> {
         let listener = match UnixListener::bind(path) {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
@@ -61,7 +61,7 @@ impl UnixDoor {
     }
 }
 
-impl Drop for UnixDoor {
+impl Drop for UnixSocketListener {
     fn drop(&mut self) {
         if self.file.is_some() && socket_at(&self.path).ok().flatten() == self.file {
             // The error is ignored; the next server removes a socket without a listening process.

@@ -68,7 +68,7 @@ impl Pool {
         // A runtime that is shutting down drops the new task at once, and its drop takes the lock.
         drop(idle);
         if !is_swept {
-            let sweep = Sweep(Arc::downgrade(self));
+            let sweep = IdleCloser(Arc::downgrade(self));
             drop(runtime.spawn(sweep.run(self.patience)));
         }
     }
@@ -90,9 +90,9 @@ impl Pool {
 }
 
 /// Closes connections until none are left, or the pool is dropped.
-struct Sweep(Weak<Pool>);
+struct IdleCloser(Weak<Pool>);
 
-impl Sweep {
+impl IdleCloser {
     async fn run(mut self, patience: Duration) {
         loop {
             tokio::time::sleep(patience).await;
@@ -105,7 +105,7 @@ impl Sweep {
     }
 }
 
-impl Drop for Sweep {
+impl Drop for IdleCloser {
     /// A runtime that shuts down drops its tasks. The pool may still be used on another runtime.
     fn drop(&mut self) {
         if let Some(pool) = self.0.upgrade() {

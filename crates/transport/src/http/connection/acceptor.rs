@@ -17,9 +17,9 @@ use super::closing::Closing;
 use super::drive::drive;
 use super::http2::{self, Tasks};
 use super::preface::{Preface, Protocol};
-use super::pulse::{Heads, Pulse};
 use super::refuse::{REFUSAL_TIME, refuse};
 use super::requests::Requests;
+use super::state::{ConnectionState, Heads};
 use super::wire::Wire;
 #[cfg(feature = "tls")]
 use crate::http::Tls;
@@ -32,7 +32,7 @@ use crate::http::{Peer, Settings};
 const MAX_BUFFER_BYTES: usize = 128 * 1024;
 
 /// The shared state of all connections of a server.
-pub(in crate::http) struct Door {
+pub(in crate::http) struct Acceptor {
     settings: Settings,
     closing: Arc<Closing>,
     http1: http1::Builder,
@@ -49,14 +49,14 @@ struct Opened {
 }
 
 impl Opened {
-    fn parts<S>(self, service: S, pulse: &Arc<Pulse>) -> (TokioIo<Wire>, Requests<S>) {
-        let wire = Wire::new(self.stream, self.preface, Arc::clone(pulse));
-        let requests = Requests::new(service, self.peer, Arc::clone(pulse));
+    fn parts<S>(self, service: S, state: &Arc<ConnectionState>) -> (TokioIo<Wire>, Requests<S>) {
+        let wire = Wire::new(self.stream, self.preface, Arc::clone(state));
+        let requests = Requests::new(service, self.peer, Arc::clone(state));
         (TokioIo::new(wire), requests)
     }
 }
 
-impl Door {
+impl Acceptor {
     pub(in crate::http) fn new(settings: Settings, closing: Arc<Closing>) -> Self {
         Self {
             settings,
@@ -96,18 +96,18 @@ impl Door {
         };
         match opened.protocol {
             Protocol::Http1 => {
-                let pulse = Arc::new(Pulse::new(Heads::Bare));
-                let (io, requests) = opened.parts(service, &pulse);
+                let state = Arc::new(ConnectionState::new(Heads::Bare));
+                let (io, requests) = opened.parts(service, &state);
                 // Pinned here and nowhere else, so that it is not moved into other futures.
                 let connection = pin!(self.http1.serve_connection(io, requests));
-                drive(connection, &pulse, self.settings, &self.closing).await;
+                drive(connection, &state, self.settings, &self.closing).await;
             }
             Protocol::Http2 => {
-                let pulse = Arc::new(Pulse::new(Heads::Framed));
-                let (io, requests) = opened.parts(service, &pulse);
+                let state = Arc::new(ConnectionState::new(Heads::Framed));
+                let (io, requests) = opened.parts(service, &state);
                 let builder = http2::builder(&self.settings, Tasks::default());
                 let mut connection = Box::pin(builder.serve_connection(io, requests));
-                drive(connection.as_mut(), &pulse, self.settings, &self.closing).await;
+                drive(connection.as_mut(), &state, self.settings, &self.closing).await;
             }
         }
     }

@@ -12,13 +12,13 @@ use super::sync::{AtomicUsize, Mutex};
 
 /// How much is in use, and the waiters. All atomic operations are relaxed, because the lock of the
 /// waiters provides the order that matters.
-pub(super) struct Room {
+pub(super) struct UsageCounter {
     used: AtomicUsize,
     /// The wakers of those who wait until something is given back.
     waiting: Mutex<Vec<Waker>>,
 }
 
-impl Room {
+impl UsageCounter {
     pub(super) fn new() -> Self {
         Self {
             used: AtomicUsize::new(0),
@@ -81,9 +81,9 @@ impl Room {
     }
 }
 
-impl fmt::Debug for Room {
+impl fmt::Debug for UsageCounter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Room")
+        f.debug_struct("UsageCounter")
             .field("used", &self.used())
             .finish_non_exhaustive()
     }

@@ -19,11 +19,11 @@ pub struct FlowRequest {
     pub status: Option<u16>,
 }
 
-type Tell = Arc<dyn Fn(&FlowRequest) + Send + Sync>;
+type Callback = Arc<dyn Fn(&FlowRequest) + Send + Sync>;
 
 /// The observer, if any. Without one, reporting costs nothing.
 #[derive(Clone, Default)]
-pub(crate) struct FlowObserver(Option<Tell>);
+pub(crate) struct FlowObserver(Option<Callback>);
 
 impl FlowObserver {
     pub(crate) fn new(tell: impl Fn(&FlowRequest) + Send + Sync + 'static) -> Self {

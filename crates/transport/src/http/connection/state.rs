@@ -12,7 +12,7 @@ use std::task::Waker;
 
 /// Counters for the events on a connection.
 #[derive(Debug)]
-pub(super) struct Pulse {
+pub(super) struct ConnectionState {
     heads: Heads,
     /// Requests that have begun and are not completely answered.
     running: AtomicUsize,
@@ -58,7 +58,7 @@ pub(super) enum WaitsFor {
     Farewell,
 }
 
-impl Pulse {
+impl ConnectionState {
     /// Creates the state of a connection whose first bytes have arrived.
     pub(super) fn new(heads: Heads) -> Self {
         Self {
@@ -134,7 +134,7 @@ impl Pulse {
         self.begun.fetch_add(1, Relaxed);
         self.running.fetch_add(1, Relaxed);
         Running {
-            pulse: Arc::clone(self),
+            state: Arc::clone(self),
             is_unasked: false,
         }
     }
@@ -143,7 +143,7 @@ impl Pulse {
 /// A request that is not completely answered.
 #[derive(Debug)]
 pub(super) struct Running {
-    pulse: Arc<Pulse>,
+    state: Arc<ConnectionState>,
     is_unasked: bool,
 }
 
@@ -151,19 +151,19 @@ impl Running {
     /// Records that the response is polled for more.
     pub(super) fn asked(&mut self) {
         if std::mem::take(&mut self.is_unasked) {
-            self.pulse.unasked.fetch_sub(1, Relaxed);
+            self.state.unasked.fetch_sub(1, Relaxed);
         }
     }
 
     /// Records that a part of the response is being sent. HTTP/1.1 sends one response at a time, so
     /// there the writes are enough.
     pub(super) fn answered(&mut self) {
-        if self.pulse.heads == Heads::Framed {
+        if self.state.heads == Heads::Framed {
             self.is_unasked = true;
-            self.pulse.parts.fetch_add(1, Relaxed);
-            let unasked = self.pulse.unasked.fetch_add(1, SeqCst) + 1;
-            if unasked == self.pulse.running.load(SeqCst) {
-                self.pulse.changed();
+            self.state.parts.fetch_add(1, Relaxed);
+            let unasked = self.state.unasked.fetch_add(1, SeqCst) + 1;
+            if unasked == self.state.running.load(SeqCst) {
+                self.state.changed();
             }
         }
     }
@@ -175,9 +175,9 @@ impl Drop for Running {
         // No request is left, or only requests that are not polled for more. If another one is answered
         // at the same time, each task changes its counter before it reads the other's, in a consistent
         // order, so at least one of them wakes the connection.
-        let left = self.pulse.running.fetch_sub(1, SeqCst) - 1;
-        if left == self.pulse.unasked.load(SeqCst) {
-            self.pulse.changed();
+        let left = self.state.running.fetch_sub(1, SeqCst) - 1;
+        if left == self.state.unasked.load(SeqCst) {
+            self.state.changed();
         }
     }
 }
@@ -188,43 +188,43 @@ mod tests {
 
     #[test]
     fn a_request_makes_a_connection_busy_until_its_end() {
-        let pulse = Arc::new(Pulse::new(Heads::Bare));
-        assert_eq!(pulse.phase(), WaitsFor::Head(0));
-        let running = pulse.begin();
-        pulse.read();
-        assert_eq!(pulse.phase(), WaitsFor::Busy);
+        let state = Arc::new(ConnectionState::new(Heads::Bare));
+        assert_eq!(state.phase(), WaitsFor::Head(0));
+        let running = state.begin();
+        state.read();
+        assert_eq!(state.phase(), WaitsFor::Busy);
         drop(running);
-        assert_eq!(pulse.phase(), WaitsFor::Idle(1));
-        pulse.read();
-        assert_eq!(pulse.phase(), WaitsFor::Head(1));
+        assert_eq!(state.phase(), WaitsFor::Idle(1));
+        state.read();
+        assert_eq!(state.phase(), WaitsFor::Head(1));
     }
 
     #[test]
     fn a_peer_that_does_not_read_is_waited_for_even_while_busy() {
-        let pulse = Arc::new(Pulse::new(Heads::Bare));
-        let _running = pulse.begin();
-        pulse.write_blocked();
-        assert_eq!(pulse.phase(), WaitsFor::Stalled(0));
-        pulse.wrote();
-        assert_eq!(pulse.phase(), WaitsFor::Busy);
-        pulse.write_blocked();
-        assert_eq!(pulse.phase(), WaitsFor::Stalled(1));
+        let state = Arc::new(ConnectionState::new(Heads::Bare));
+        let _running = state.begin();
+        state.write_blocked();
+        assert_eq!(state.phase(), WaitsFor::Stalled(0));
+        state.wrote();
+        assert_eq!(state.phase(), WaitsFor::Busy);
+        state.write_blocked();
+        assert_eq!(state.phase(), WaitsFor::Stalled(1));
     }
 
     #[test]
     fn answers_that_are_all_left_unread_are_waited_for() {
-        let pulse = Arc::new(Pulse::new(Heads::Framed));
-        let (mut one, two) = (pulse.begin(), pulse.begin());
+        let state = Arc::new(ConnectionState::new(Heads::Framed));
+        let (mut one, two) = (state.begin(), state.begin());
         one.answered();
-        assert_eq!(pulse.phase(), WaitsFor::Busy, "the other is still at work");
+        assert_eq!(state.phase(), WaitsFor::Busy, "the other is still at work");
         drop(two);
-        assert_eq!(pulse.phase(), WaitsFor::Unread(1));
+        assert_eq!(state.phase(), WaitsFor::Unread(1));
         one.asked();
-        assert_eq!(pulse.phase(), WaitsFor::Busy);
+        assert_eq!(state.phase(), WaitsFor::Busy);
         one.answered();
-        assert_eq!(pulse.phase(), WaitsFor::Unread(2));
+        assert_eq!(state.phase(), WaitsFor::Unread(2));
         drop(one);
-        assert_eq!(pulse.phase(), WaitsFor::Idle(2));
+        assert_eq!(state.phase(), WaitsFor::Idle(2));
     }
 
     #[test]
@@ -239,9 +239,9 @@ mod tests {
         }
 
         let woken = Arc::new(Woken::default());
-        let pulse = Arc::new(Pulse::new(Heads::Framed));
-        pulse.wake(&Waker::from(Arc::clone(&woken)));
-        let (mut one, two) = (pulse.begin(), pulse.begin());
+        let state = Arc::new(ConnectionState::new(Heads::Framed));
+        state.wake(&Waker::from(Arc::clone(&woken)));
+        let (mut one, two) = (state.begin(), state.begin());
         one.answered();
         assert_eq!(woken.0.load(Relaxed), 0, "the other is still at work");
         drop(two);
@@ -250,13 +250,13 @@ mod tests {
 
     #[test]
     fn frames_between_requests_are_no_heads() {
-        let pulse = Arc::new(Pulse::new(Heads::Framed));
-        pulse.read();
-        assert_eq!(pulse.phase(), WaitsFor::Idle(0));
-        let (one, two) = (pulse.begin(), pulse.begin());
+        let state = Arc::new(ConnectionState::new(Heads::Framed));
+        state.read();
+        assert_eq!(state.phase(), WaitsFor::Idle(0));
+        let (one, two) = (state.begin(), state.begin());
         drop(one);
-        assert_eq!(pulse.phase(), WaitsFor::Busy);
+        assert_eq!(state.phase(), WaitsFor::Busy);
         drop(two);
-        assert_eq!(pulse.phase(), WaitsFor::Idle(2));
+        assert_eq!(state.phase(), WaitsFor::Idle(2));
     }
 }
