@@ -102,6 +102,52 @@ fn an_edited_file_of_a_project_is_used_once_the_user_agrees() {
 }
 
 #[test]
+fn files_that_a_project_imports_are_used_as_the_user_agreed_to_them() {
+    let place = Place::with_lab();
+    let tool = noted(&place, "started");
+    let imported = format!(r#"{{"mcpServers":{{"tool":{tool}}}}}"#);
+    place.write("turnbuckle.toml", "import = [\"more.json\"]\n");
+    place.write("more.json", &imported);
+    let gateway = Gateway::start(&place, &["--trust"]);
+    gateway.hears(&["ready", "tool"]);
+    let second = noted(&place, "second");
+    let changed = format!(r#"{{"mcpServers":{{"tool":{tool},"second":{second}}}}}"#);
+    place.write("more.json", &changed);
+    gateway.hears(&["more.json` has changed", "have not agreed", "unchanged"]);
+    assert_eq!(servers(&gateway), ["lab", "tool"]);
+    assert!(!place.path().join("second").exists(), "{}", gateway.said());
+    let agreed = place.run(&["up", "--check", "--trust"]);
+    assert!(agreed.status.success(), "{}", stderr(&agreed));
+    gateway.hears(&["reloaded", "1 added, 0 changed, 0 removed"]);
+    assert_eq!(servers(&gateway), ["lab", "second", "tool"]);
+    drop(gateway);
+    place.write("more.json", &format!("{changed} "));
+    let gateway = Gateway::start(&place, &[]);
+    gateway.hears(&["more.json", "have not agreed"]);
+    assert_eq!(servers(&gateway), ["lab"]);
+}
+
+#[test]
+fn files_of_the_user_that_a_project_imports_need_no_agreement() {
+    let place = Place::new();
+    let one = noted(&place, "one");
+    let two = noted(&place, "two");
+    place.write("turnbuckle.toml", "import = [\"~/.claude.json\"]\n");
+    place.write(
+        "home/.claude.json",
+        &format!(r#"{{"mcpServers":{{"one":{one}}}}}"#),
+    );
+    let gateway = Gateway::start(&place, &["--trust"]);
+    gateway.hears(&["ready", "one"]);
+    place.write(
+        "home/.claude.json",
+        &format!(r#"{{"mcpServers":{{"one":{one},"two":{two}}}}}"#),
+    );
+    gateway.hears(&["reloaded", "1 added, 0 changed, 0 removed"]);
+    assert_eq!(servers(&gateway), ["one", "two"]);
+}
+
+#[test]
 fn the_demo_server_stays_until_there_is_another() {
     let place = Place::new();
     std::fs::create_dir_all(place.path().join("home/.config/turnbuckle")).expect("a folder");

@@ -3,7 +3,7 @@
 //! There is no new plan for a running gateway while a file that it uses is broken, or is not trusted with its new
 //! content. Otherwise its servers would be removed, and its policy and its lock dropped.
 
-use std::{collections::HashSet, error::Error as _, path::Path};
+use std::{collections::HashSet, error::Error as _, fs, path::Path};
 
 use turnbuckle_command_line::{
     failure::{Failed, Outcome},
@@ -81,7 +81,14 @@ impl Plan {
             return Ok(());
         }
         self.used.own = Some(place.path.clone());
-        self.add_file(&place.path)
+        self.add_file(&place.path, |plan, import| {
+            let place = Place {
+                host: place.host,
+                path: import.to_owned(),
+                owner: import_owner(import),
+            };
+            plan.agrees(&place, consent, before)
+        })
     }
 
     fn add_file_of_host(&mut self, config_files: &ConfigFiles, file: &File) {
@@ -94,6 +101,24 @@ impl Plan {
                 self.add_entry(entry, &GatewayFile::default());
             }
         }
+    }
+}
+
+/// Who controls a file that a project's file imports. The user agreed to the file of the project, but not to other
+/// files as they are now, unless these are the user's own.
+fn import_owner(import: &Path) -> PlaceOwner {
+    let Ok(real) = fs::canonicalize(import) else {
+        return PlaceOwner::Project;
+    };
+    let places = Places::of_process().all();
+    let is_users = places.iter().any(|place| {
+        place.owner == PlaceOwner::User
+            && fs::canonicalize(&place.path).is_ok_and(|path| path == real)
+    });
+    if is_users {
+        PlaceOwner::User
+    } else {
+        PlaceOwner::Project
     }
 }
 

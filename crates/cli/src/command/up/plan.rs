@@ -143,7 +143,8 @@ impl Plan {
             (Some(word), _) if word.contains("://") => {
                 plan.add_one(target::find(word, Lookup::default())?)?;
             }
-            (Some(word), _) if is_file(word) => plan.add_file(Path::new(word))?,
+            // The user named the file, and so agrees to what it imports.
+            (Some(word), _) if is_file(word) => plan.add_file(Path::new(word), |_, _| Ok(true))?,
             (Some(word), _) => {
                 let lookup = Lookup {
                     config: None,
@@ -168,8 +169,12 @@ impl Plan {
         )
     }
 
-    /// Adds all servers of a file, and of the files that it imports.
-    pub(super) fn add_file(&mut self, path: &Path) -> Outcome {
+    /// Adds all servers of a file, and of the files that it imports and that may be used.
+    pub(super) fn add_file(
+        &mut self,
+        path: &Path,
+        may_import: impl Fn(&mut Self, &Path) -> Outcome<bool>,
+    ) -> Outcome {
         let own = GatewayFile::open(path)?;
         self.withheld.add_file(&own);
         self.files.push(path.to_owned());
@@ -189,6 +194,9 @@ impl Plan {
             let path = folder.join(home(import));
             self.files.push(path.clone());
             let config_files = ConfigFiles::only(&path).map_err(Failed::usage)?;
+            if !may_import(self, &path)? {
+                continue;
+            }
             for (_, entry) in config_files.entries() {
                 self.add_entry(entry, &own);
             }
