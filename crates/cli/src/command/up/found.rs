@@ -20,6 +20,7 @@ const OWN_FILE: &str = "turnbuckle.toml";
 impl Plan {
     /// Adds the servers of every file at a usual place. Of several with the same name, the nearest is used.
     pub(super) fn add_found(&mut self, consent: Consent, before: &UsedFiles) -> Outcome {
+        before.check_contents()?;
         let (config_files, strange) = target::config_files(None)?;
         for place in &strange {
             let why = target::somebody_elses(&place.path);
@@ -48,8 +49,11 @@ impl Plan {
         }
         // Agreeing to a file does not change the file.
         self.files.extend(trust::list());
+        // A file may appear at any usual place, and one without servers may get some.
+        let places = Places::of_process().all().into_iter();
+        self.files.extend(places.map(|place| place.path));
         match &before.own {
-            Some(own) if !self.files.contains(own) => {
+            Some(own) if !own.is_file() => {
                 Err(Failed::usage(format!("`{}` is missing", own.display())))
             }
             _ => Ok(()),
