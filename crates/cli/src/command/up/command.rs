@@ -33,7 +33,7 @@ use super::{
     page,
     pending_sign_ins::PendingSignIns,
     plan::{Plan, PlanWords},
-    reload::{Reload, ReloadParts},
+    reload::{Hangup, Reload, ReloadParts},
 };
 use crate::{
     listen,
@@ -183,12 +183,14 @@ impl Up {
     ) -> Outcome {
         // Signals are handled from the start, so that the gateway can also be stopped while it starts.
         let stop = stop_signal();
+        let hangup = Hangup::new();
         if self.stdio {
             plan.tell_problems();
             let gateway = open(&plan, &operation, watched, None, &PendingSignIns::default())?;
             let asked = Arc::<Notify>::default();
             let front = LiveFront::stdio(&plan);
-            let parts = ReloadParts::new(operation, &PendingSignIns::default(), front, asked);
+            let parts =
+                ReloadParts::new(operation, &PendingSignIns::default(), front, asked, hangup);
             let reload = Reload::new(self, gateway.clone(), parts, &plan, OwnUrls::default());
             let served = tokio::select! {
                 ended = gateway.server().serve(Stdio) => ended.map_err(failed),
@@ -232,7 +234,8 @@ impl Up {
         let guard = front_guard::open(&plan, keys.as_ref(), &resource, shared.as_ref())?;
         let gateway = open(&plan, &operation, watched, shared, &pending)?;
         let asked = Arc::<Notify>::default();
-        let parts = ReloadParts::new(operation.clone(), &pending, live, Arc::clone(&asked));
+        let asked_by_page = Arc::clone(&asked);
+        let parts = ReloadParts::new(operation.clone(), &pending, live, asked_by_page, hangup);
         let reload = Reload::new(self, gateway.clone(), parts, &plan, own);
         let front = FrontParts {
             listener,

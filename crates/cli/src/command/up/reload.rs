@@ -80,6 +80,7 @@ pub(super) struct ReloadParts {
     front: LiveFront,
     /// Notified when the page requests a reload.
     asked: Arc<Notify>,
+    hangup: Hangup,
 }
 
 impl ReloadParts {
@@ -88,12 +89,14 @@ impl ReloadParts {
         pending: &PendingSignIns,
         front: LiveFront,
         asked: Arc<Notify>,
+        hangup: Hangup,
     ) -> Self {
         Self {
             operation,
             pending: pending.clone(),
             front,
             asked,
+            hangup,
         }
     }
 }
@@ -126,11 +129,10 @@ impl<'a> Reload<'a> {
 
     /// Applies changes until the gateway ends.
     pub(super) async fn run(mut self) {
-        let mut hangup = Hangup::new();
         loop {
             let is_asked = tokio::select! {
                 () = tokio::time::sleep(LOOK) => false,
-                () = hangup.heard() => true,
+                () = self.parts.hangup.heard() => true,
                 () = self.parts.asked.notified() => true,
             };
             self.tell_missing();
@@ -357,15 +359,15 @@ async fn settled(files: &[PathBuf], mut last: HashMap<PathBuf, Stamp>) -> HashMa
     last
 }
 
-/// SIGHUP, on systems that have signals.
-struct Hangup {
+/// SIGHUP, on systems that have signals. Without a listener, the signal would end the process.
+pub(super) struct Hangup {
     #[cfg(unix)]
     signal: Option<tokio::signal::unix::Signal>,
 }
 
 impl Hangup {
     #[cfg(unix)]
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
 
         Self {
@@ -374,7 +376,7 @@ impl Hangup {
     }
 
     #[cfg(not(unix))]
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {}
     }
 
