@@ -10,6 +10,7 @@ fn a_config_is_checked_without_starting_anything() {
     let place = Place::new();
     let entry = noted(&place, "started");
     place.write("good.json", &format!(r#"{{"mcpServers":{{"a":{entry}}}}}"#));
+    place.write("bad.json", "{");
     let output = place.run(&["up", "good.json", "--check"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let shown = stdout(&output);
@@ -79,6 +80,33 @@ fn a_config_is_checked_without_starting_anything() {
             "[gateway]\nonly = [\"a\"]\n[servers.a]\nurl = \"http://127.0.0.1:9/mcp\"\n\
              credentials = { env = \"NO_SUCH_TOKEN\" }",
             "`NO_SUCH_TOKEN` is not set",
+        ),
+        (
+            "sign-in.toml",
+            "[gateway]\nlisten = \"0.0.0.0:0\"\n[servers.a]\nurl = \"http://127.0.0.1:9/mcp\"\n\
+             credentials = { sign-in = \"caller\" }",
+            "cannot tell callers apart",
+        ),
+        (
+            "audience.toml",
+            "[gateway]\nlisten = \"0.0.0.0:0\"\n[gateway.oauth]\nissuer = \"https://login.example\"\n\
+             [servers.a]\ncommand = \"x\"",
+            "needs an `audience`",
+        ),
+        (
+            "issuer.toml",
+            "[gateway.oauth]\nissuer = \"nonsense\"\n[servers.a]\ncommand = \"x\"",
+            "the issuer `nonsense`",
+        ),
+        (
+            "log.toml",
+            "[gateway]\naccess-log = \"no/such/folder\"\n[servers.a]\ncommand = \"x\"",
+            "cannot write `no/such/folder`",
+        ),
+        (
+            "lock.toml",
+            "[gateway]\nlock = \"enforce\"\nlock-file = \"bad.json\"\n[servers.a]\ncommand = \"x\"",
+            "`bad.json` is not a lock file",
         ),
         ("empty.json", r#"{"mcpServers":{}}"#, "no servers"),
         ("bad.json", "{", "bad.json"),
