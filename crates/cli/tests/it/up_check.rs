@@ -132,6 +132,33 @@ fn a_config_is_checked_without_starting_anything() {
     );
 }
 
+/// The line with a mistake may have a key in it, and the message may be written to a log.
+#[test]
+fn a_mistake_is_reported_without_the_text_around_it() {
+    let place = Place::new();
+    for (name, text) in [
+        ("a.toml", "[servers.a]\nheaders = { Key = \"sk-secret\""),
+        (
+            "b.toml",
+            "[servers.a]\nurl = \"http://x/\"\ncredentials = { env = \"A\", token = \"sk-secret\" }",
+        ),
+        (
+            "a.yaml",
+            "mcpServers:\n  a:\n    env: { K: \"sk-secret\"\n  b: [",
+        ),
+        ("a.json", "{\"mcpServers\": {\n\"a\": \"sk-secret\" \"b\""),
+    ] {
+        place.write(name, text);
+        let output = place.run(&["up", name, "--check"]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{name}: {said}");
+        assert!(
+            said.contains("line ") && !said.contains("sk-secret"),
+            "{name}: {said}"
+        );
+    }
+}
+
 #[test]
 fn a_projects_file_is_served_once_the_user_has_agreed() {
     let place = Place::new();
