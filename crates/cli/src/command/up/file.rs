@@ -253,6 +253,11 @@ impl GatewayFile {
         keys.chain(credentials.flat_map(Credentials::variables))
     }
 
+    /// Whether the file has a table for a server.
+    pub(super) fn has_keys_of(&self, server: &str) -> bool {
+        self.servers.contains_key(server)
+    }
+
     /// The keys of a server that only the gateway uses.
     pub(super) fn keys_of(&self, server: &str) -> OwnKeys {
         self.servers.get(server).cloned().unwrap_or_default()

@@ -150,7 +150,11 @@ impl Plan {
                     config: None,
                     consent,
                 };
-                plan.add_one(target::find(word, lookup)?)?;
+                let server = target::find(word, lookup)?;
+                match server.entry.clone() {
+                    Some(entry) => plan.add_named(&entry)?,
+                    None => plan.add_one(server)?,
+                }
             }
         }
         plan.choose(up)?;
@@ -167,6 +171,18 @@ impl Plan {
             &OwnKeys::default(),
             UpstreamSettings::new().bare(),
         )
+    }
+
+    /// Adds a single server of a config file with the settings of its entry. Its tools keep their own names.
+    fn add_named(&mut self, entry: &Entry) -> Outcome {
+        let own = GatewayFile::open(&entry.file)?;
+        self.withheld.add_file(&own);
+        self.naming = Naming::Bare;
+        self.add_entry(entry, &own);
+        match self.problems.pop() {
+            Some(problem) => Err(Failed::usage(problem)),
+            None => Ok(()),
+        }
     }
 
     /// Adds all servers of a file, and of the files that it imports and that may be used.
@@ -229,17 +245,20 @@ impl Plan {
         };
         let keys = own.keys_of(&entry.name);
         let settings = entry.read_settings();
-        let unknown = settings
-            .not_honoured
-            .iter()
-            .filter(|not| !OWN_KEYS.contains(&&*not.key));
-        self.notes.extend(unknown.map(|not| {
-            let (name, file) = (&entry.name, entry.file.display());
-            format!(
-                "`{}` of server `{name}` in `{file}`: {}",
-                not.key, not.reason
-            )
-        }));
+        for not in &settings.not_honoured {
+            let is_of_gateway = OWN_KEYS.contains(&&*not.key);
+            if is_of_gateway && own.has_keys_of(&entry.name) {
+                continue;
+            }
+            let reason = if is_of_gateway {
+                "it has no effect here; it belongs in `turnbuckle.toml`"
+            } else {
+                not.reason
+            };
+            let (key, name, file) = (&not.key, &entry.name, entry.file.display());
+            let said = format!("`{key}` of server `{name}` in `{file}`: {reason}");
+            self.notes.push(said);
+        }
         // A variable may have the beginning of a URL; then the entry can only be shown with its value.
         let shown = entry.launch(&Unexpanded).unwrap_or(server.shown);
         let added = self.add(
