@@ -256,6 +256,23 @@ fn a_server_that_is_named_has_the_settings_of_its_entry() {
 }
 
 #[test]
+fn failures_have_no_values_of_variables() {
+    let place = Place::new();
+    place.write(
+        "turnbuckle.toml",
+        "[servers.far]\nurl = \"http://127.0.0.1:9/${SECRET_PATH}/mcp\"\n\
+         [servers.near]\ncommand = \"/no/${SECRET_PATH}\"\n",
+    );
+    let gateway = Gateway::start_with(&place, &["turnbuckle.toml"], |command| {
+        command.env("SECRET_PATH", "sk-secret");
+    });
+    gateway.hears(&["failed", "http://127.0.0.1:9/${SECRET_PATH}/mcp"]);
+    gateway.hears(&["failed", "`/no/${SECRET_PATH}`"]);
+    let told = gateway.said() + &gateway.get("/readyz").1;
+    assert!(!told.contains("sk-secret"), "{told}");
+}
+
+#[test]
 fn settings_at_a_place_where_they_have_no_effect_are_reported() {
     let place = Place::new();
     std::fs::create_dir_all(place.path().join("home/.config/turnbuckle")).expect("a folder");

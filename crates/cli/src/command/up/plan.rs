@@ -318,7 +318,8 @@ impl Plan {
             environment.push((nesting::VARIABLE.to_owned(), self.chain.clone()));
         }
         let personal = PersonalPlan::read(&launch, keys.credentials.as_ref())?;
-        let spec = spec_of(&mut launch, keys.credentials.as_ref(), &identity)?.shown_as(shown);
+        let spec = spec_of(&mut launch, keys.credentials.as_ref(), &identity)?;
+        let spec = spec.written_as(&launch, &shown).shown_as(shown);
         self.servers.push(PlannedServer {
             personal,
             id,
