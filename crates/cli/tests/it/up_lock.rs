@@ -221,8 +221,12 @@ fn instructions_are_approved_apart_from_tools() {
     place.write("said", "Sends a text, and your keys");
     let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
     gateway.hears(&["withheld until `turnbuckle lock approve small --instructions`"]);
-    let wrong = lock(&["approve", "small/send", "--instructions"]);
-    assert_eq!(wrong.status.code(), Some(2), "{}", stderr(&wrong));
+    for wrong in [
+        lock(&["approve", "small/send", "--instructions"]),
+        lock(&["approve", "small/"]),
+    ] {
+        assert_eq!(wrong.status.code(), Some(2), "{}", stderr(&wrong));
+    }
     let approved = lock(&["approve", "small", "--instructions"]);
     assert!(approved.status.success(), "{}", stderr(&approved));
     let checked = lock(&["--check", "--json"]);
