@@ -77,13 +77,23 @@ impl Replicas {
         self.redis.clone().or_else(|| env::var(REDIS).ok())
     }
 
+    /// Rejects options that cannot be used. The secret is not read: it may only be on the machine that the gateway
+    /// will run on.
+    pub(crate) fn check(&self) -> Outcome {
+        if self.are_wanted() {
+            return Ok(());
+        }
+        if self.secret_file.is_some() || self.redis_ca.is_some() || self.durable_streams {
+            let said = "`--secret-file`, `--redis-ca` and `--durable-streams` need `--redis`";
+            return Err(Failed::usage(said));
+        }
+        Ok(())
+    }
+
     /// Connects to Redis, if the options say so. Must be called inside a runtime.
     pub(crate) async fn open(&self) -> Outcome<Option<Shared>> {
+        self.check()?;
         let Some(url) = self.url() else {
-            if self.secret_file.is_some() || self.redis_ca.is_some() || self.durable_streams {
-                let said = "`--secret-file`, `--redis-ca` and `--durable-streams` need `--redis`";
-                return Err(Failed::usage(said));
-            }
             return Ok(None);
         };
         let secret = self.secret()?;

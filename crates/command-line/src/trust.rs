@@ -9,7 +9,7 @@ use std::{
 };
 
 use sha2::{Digest as _, Sha256};
-use turnbuckle_host::config::{File, Launch, Unexpanded};
+use turnbuckle_host::config::{ConfigError, File, Launch, Unexpanded};
 
 use crate::{
     control::{one_line, prompt, tell},
@@ -94,16 +94,24 @@ fn ask(path: &Path) -> Outcome<bool> {
         "`{}` is a config file of a project, and is new or has changed. It can start, as you:",
         path.display()
     ));
-    let file = File::open(path).map_err(Failed::usage)?;
-    for entry in file.entries.iter().take(MAX_SHOWN) {
+    let entries = match File::open(path) {
+        Ok(file) => file.entries,
+        // It may have only settings of a gateway.
+        Err(ConfigError::NoServers { .. }) => {
+            tell("  no server; it has settings only");
+            Vec::new()
+        }
+        Err(error) => return Err(Failed::usage(error)),
+    };
+    for entry in entries.iter().take(MAX_SHOWN) {
         let what = match entry.launch(&Unexpanded) {
             Ok(launch) => shown(&launch),
             Err(error) => error.to_string(),
         };
         tell(&format!("  {}: {}", one_line(&entry.name), one_line(&what)));
     }
-    if file.entries.len() > MAX_SHOWN {
-        tell(&format!("  and {} more", file.entries.len() - MAX_SHOWN));
+    if entries.len() > MAX_SHOWN {
+        tell(&format!("  and {} more", entries.len() - MAX_SHOWN));
     }
     prompt("Use it? [y/N] ");
     let mut line = String::new();

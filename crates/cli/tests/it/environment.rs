@@ -1,6 +1,8 @@
 //! The variables of the environment that the programs of servers inherit.
 
-use std::fs;
+use std::{fs, process::Stdio};
+
+use serde_json::json;
 
 use crate::{
     program::{BINARY, Place, stderr},
@@ -102,6 +104,35 @@ fn a_reload_withholds_new_secrets_and_keeps_the_old_ones() {
     let two = environment(&place, "two");
     for name in ["ADA_KEY", "CRM_TOKEN"] {
         assert!(!names(&two).contains(&name), "{name} in {two:?}");
+    }
+}
+
+/// A client starts `record` in place of the command, and sets the variables that the server needs.
+#[test]
+fn a_recorded_command_has_the_whole_environment_and_an_entry_no_secrets_of_ours() {
+    let place = Place::new();
+    let script = |name: &str| format!("env > {name}.txt; exec '{BINARY}' serve --stdio");
+    let entry = json!({ "command": "sh", "args": ["-c", script("entry")] });
+    let config = json!({ "mcpServers": { "entry": entry } });
+    place.write("servers.json", &config.to_string());
+    let record = |words: &[&str]| {
+        let mut command = place.command(BINARY);
+        command.args(["record", "session.jsonl"]).args(words);
+        command.env("OPENAI_API_KEY", "of-the-server");
+        command.env("TURNBUCKLE_INPUT_TOKEN", "typed");
+        let output = command.stdin(Stdio::null()).output().expect("it runs");
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    record(&["--", "sh", "-c", &script("command")]);
+    record(&["entry", "--config", "servers.json"]);
+    let (command, entry) = (environment(&place, "command"), environment(&place, "entry"));
+    for (name, by_command, by_entry) in [
+        ("PATH", true, true),
+        ("OPENAI_API_KEY", true, true),
+        ("TURNBUCKLE_INPUT_TOKEN", true, false),
+    ] {
+        assert_eq!(names(&command).contains(&name), by_command, "{command:?}");
+        assert_eq!(names(&entry).contains(&name), by_entry, "{entry:?}");
     }
 }
 

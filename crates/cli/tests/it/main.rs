@@ -42,6 +42,7 @@ mod suggestions;
 mod terminal;
 mod trust;
 mod up;
+mod up_check;
 mod up_exchange;
 mod up_faults;
 mod up_found;

@@ -102,6 +102,52 @@ fn an_edited_file_of_a_project_is_used_once_the_user_agrees() {
 }
 
 #[test]
+fn files_that_a_project_imports_are_used_as_the_user_agreed_to_them() {
+    let place = Place::with_lab();
+    let tool = noted(&place, "started");
+    let imported = format!(r#"{{"mcpServers":{{"tool":{tool}}}}}"#);
+    place.write("turnbuckle.toml", "import = [\"more.json\"]\n");
+    place.write("more.json", &imported);
+    let gateway = Gateway::start(&place, &["--trust"]);
+    gateway.hears(&["ready", "tool"]);
+    let second = noted(&place, "second");
+    let changed = format!(r#"{{"mcpServers":{{"tool":{tool},"second":{second}}}}}"#);
+    place.write("more.json", &changed);
+    gateway.hears(&["more.json` has changed", "have not agreed", "unchanged"]);
+    assert_eq!(servers(&gateway), ["lab", "tool"]);
+    assert!(!place.path().join("second").exists(), "{}", gateway.said());
+    let agreed = place.run(&["up", "--check", "--trust"]);
+    assert!(agreed.status.success(), "{}", stderr(&agreed));
+    gateway.hears(&["reloaded", "1 added, 0 changed, 0 removed"]);
+    assert_eq!(servers(&gateway), ["lab", "second", "tool"]);
+    drop(gateway);
+    place.write("more.json", &format!("{changed} "));
+    let gateway = Gateway::start(&place, &[]);
+    gateway.hears(&["more.json", "have not agreed"]);
+    assert_eq!(servers(&gateway), ["lab"]);
+}
+
+#[test]
+fn files_of_the_user_that_a_project_imports_need_no_agreement() {
+    let place = Place::new();
+    let one = noted(&place, "one");
+    let two = noted(&place, "two");
+    place.write("turnbuckle.toml", "import = [\"~/.claude.json\"]\n");
+    place.write(
+        "home/.claude.json",
+        &format!(r#"{{"mcpServers":{{"one":{one}}}}}"#),
+    );
+    let gateway = Gateway::start(&place, &["--trust"]);
+    gateway.hears(&["ready", "one"]);
+    place.write(
+        "home/.claude.json",
+        &format!(r#"{{"mcpServers":{{"one":{one},"two":{two}}}}}"#),
+    );
+    gateway.hears(&["reloaded", "1 added, 0 changed, 0 removed"]);
+    assert_eq!(servers(&gateway), ["one", "two"]);
+}
+
+#[test]
 fn the_demo_server_stays_until_there_is_another() {
     let place = Place::new();
     std::fs::create_dir_all(place.path().join("home/.config/turnbuckle")).expect("a folder");
@@ -120,6 +166,32 @@ fn the_demo_server_stays_until_there_is_another() {
     place.write(LAB, "{\"mcpServers\": {}}");
     gateway.hears(&["reloaded", "0 added, 0 changed, 1 removed"]);
     assert!(servers(&gateway).is_empty());
+}
+
+#[test]
+fn a_file_that_appears_is_used() {
+    let place = Place::with_lab();
+    let gateway = Gateway::start(&place, &[]);
+    gateway.hears(&["ready", "lab"]);
+    let entry = noted(&place, "started");
+    place.write(
+        "home/.claude.json",
+        &format!(r#"{{"mcpServers":{{"tool":{entry}}}}}"#),
+    );
+    gateway.hears(&["reloaded", "1 added, 0 changed, 0 removed"]);
+    assert_eq!(servers(&gateway), ["lab", "tool"]);
+}
+
+#[test]
+fn a_file_in_use_that_is_emptied_changes_nothing() {
+    let place = Place::with_lab();
+    let gateway = Gateway::start(&place, &[]);
+    gateway.hears(&["ready", "lab"]);
+    place.write(LAB, "");
+    gateway.hears(&["servers.json` is empty", "unchanged"]);
+    assert_eq!(servers(&gateway), ["lab"]);
+    std::fs::remove_file(place.path().join(LAB)).expect("it is there");
+    gateway.hears(&["reloaded", "0 added, 0 changed, 1 removed"]);
 }
 
 #[test]
@@ -164,6 +236,54 @@ fn a_file_that_the_user_agrees_to_later_is_used() {
     eventually("the server starts", || {
         place.path().join("started").exists().then_some(())
     });
+}
+
+#[test]
+fn a_server_that_is_named_has_the_settings_of_its_entry() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path().join("home/.config/turnbuckle")).expect("a folder");
+    let disabled = server("lab") + "disabled_tools = [\"echo\"]\n";
+    place.write("home/.config/turnbuckle/servers.toml", &disabled);
+    let gateway = Gateway::start(&place, &["lab"]);
+    gateway.hears(&["ready", "lab"]);
+    is_as_before(&place, &gateway, "add");
+    drop(gateway);
+    let hidden = server("lab") + "[servers.lab.tools.echo]\nhide = true\n";
+    place.write("turnbuckle.toml", &hidden);
+    let gateway = Gateway::start(&place, &["lab", "--trust"]);
+    gateway.hears(&["ready", "lab"]);
+    is_as_before(&place, &gateway, "add");
+}
+
+#[test]
+fn failures_have_no_values_of_variables() {
+    let place = Place::new();
+    place.write(
+        "turnbuckle.toml",
+        "[servers.far]\nurl = \"http://127.0.0.1:9/${SECRET_PATH}/mcp\"\n\
+         [servers.near]\ncommand = \"/no/${SECRET_PATH}\"\n",
+    );
+    let gateway = Gateway::start_with(&place, &["turnbuckle.toml"], |command| {
+        command.env("SECRET_PATH", "sk-secret");
+    });
+    gateway.hears(&["failed", "http://127.0.0.1:9/${SECRET_PATH}/mcp"]);
+    gateway.hears(&["failed", "`/no/${SECRET_PATH}`"]);
+    let told = gateway.said() + &gateway.get("/readyz").1;
+    assert!(!told.contains("sk-secret"), "{told}");
+}
+
+#[test]
+fn settings_at_a_place_where_they_have_no_effect_are_reported() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path().join("home/.config/turnbuckle")).expect("a folder");
+    let hidden = server("lab") + "[servers.lab.tools.echo]\nhide = true\n";
+    place.write("home/.config/turnbuckle/servers.toml", &hidden);
+    let checked = place.run(&["up", "--check"]);
+    let said = stderr(&checked);
+    assert!(
+        said.contains("`tools` of server `lab`") && said.contains("`turnbuckle.toml`"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -169,6 +169,33 @@ fn a_gateway_pins_at_first_use_and_audit_only_reports() {
 }
 
 #[test]
+fn a_lock_that_cannot_be_turned_on_is_reported() {
+    let place = place("off");
+    // A file that is not used need not be valid.
+    place.write("turnbuckle.lock", "{");
+    let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
+    gateway.hears(&["ready", "small"]);
+    let config = place.read("turnbuckle.toml").replace("off", "enforce");
+    place.write("turnbuckle.toml", &config);
+    gateway.hears(&["`lock` cannot be turned on", "servers are unchanged"]);
+}
+
+#[test]
+fn a_lock_file_that_appears_is_compared_with() {
+    let place = place("off");
+    let config = place
+        .read("turnbuckle.toml")
+        .replace("lock = \"off\"\n", "");
+    place.write("turnbuckle.toml", &config);
+    let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
+    gateway.hears(&["ready", "small"]);
+    place.write("said", "Sends a text, and your keys");
+    let written = place.run(&["lock", "--config", "turnbuckle.toml"]);
+    assert!(written.status.success(), "{}", stderr(&written));
+    gateway.hears(&["changed small/send", "wording"]);
+}
+
+#[test]
 fn a_binary_that_is_not_there_is_not_compared() {
     let place = Place::new();
     place.write(
@@ -194,8 +221,12 @@ fn instructions_are_approved_apart_from_tools() {
     place.write("said", "Sends a text, and your keys");
     let gateway = Gateway::start(&place, &["turnbuckle.toml"]);
     gateway.hears(&["withheld until `turnbuckle lock approve small --instructions`"]);
-    let wrong = lock(&["approve", "small/send", "--instructions"]);
-    assert_eq!(wrong.status.code(), Some(2), "{}", stderr(&wrong));
+    for wrong in [
+        lock(&["approve", "small/send", "--instructions"]),
+        lock(&["approve", "small/"]),
+    ] {
+        assert_eq!(wrong.status.code(), Some(2), "{}", stderr(&wrong));
+    }
     let approved = lock(&["approve", "small", "--instructions"]);
     assert!(approved.status.success(), "{}", stderr(&approved));
     let checked = lock(&["--check", "--json"]);

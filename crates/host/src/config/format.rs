@@ -1,6 +1,6 @@
 //! The formats of config files.
 
-use std::path::Path;
+use std::{ops::Range, path::Path};
 
 use serde_json::Value;
 
@@ -42,9 +42,30 @@ impl Format {
             _ if text.trim().is_empty() => Ok(Value::Object(serde_json::Map::new())),
             Self::Json => jsonc_parser::parse_to_serde_value(text, &lenient())
                 .map_err(|error| error.to_string()),
-            Self::Toml => toml::from_str(text).map_err(|error| error.to_string()),
-            Self::Yaml => serde_saphyr::from_str(text).map_err(|error| error.to_string()),
+            Self::Toml => toml::from_str(text)
+                .map_err(|error: toml::de::Error| problem_at(text, error.message(), error.span())),
+            Self::Yaml => serde_saphyr::from_str(text)
+                .map_err(|error: serde_saphyr::Error| error.without_snippet().to_string()),
         }
+    }
+}
+
+/// Describes an error at a place in the text of a TOML file, with the key of the line. The rest of the line is left
+/// out, because it may have a secret, and the problem may be written to a log.
+#[doc(hidden)]
+pub fn problem_at(text: &str, message: &str, place: Option<Range<usize>>) -> String {
+    let Some(before) = place.and_then(|place| text.get(..place.start)) else {
+        return message.to_owned();
+    };
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|one| *one != '\n').count() + 1;
+    let text = text.lines().nth(line - 1).unwrap_or_default();
+    let key = text.split_once('=').map(|(key, _)| key.trim());
+    let is_of_key = |one: char| one.is_alphanumeric() || "-_.".contains(one);
+    let is_bare = |key: &&str| !key.is_empty() && key.chars().all(is_of_key);
+    match key.filter(is_bare) {
+        Some(key) => format!("{message} on line {line} column {column} (`{key}`)"),
+        None => format!("{message} on line {line} column {column}"),
     }
 }
 

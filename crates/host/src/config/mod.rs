@@ -21,6 +21,8 @@ pub use error::{ConfigError, EntryError};
 pub use expand::{Environment, Unexpanded, Variables};
 pub use file::File;
 pub use format::Format;
+#[doc(hidden)]
+pub use format::problem_at;
 pub use launch::{Launch, Remote, Wire};
 pub use lookup::{ConfigFiles, FoundEntry, LookupError};
 pub use place::{Place, PlaceOwner, Places};

@@ -12,9 +12,12 @@ use super::{
     FailureKind, InheritedVariables, ServerFailure, ToolFilter,
     reach::{Custom, Reach},
 };
-use crate::config::{Launch, Settings};
 #[cfg(feature = "http")]
 use crate::id::ServerId;
+use crate::{
+    config::{Launch, Settings},
+    shown_uri::without_secrets,
+};
 
 /// How long a server may take to start. `npx` and `uvx` fetch packages first.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
@@ -58,6 +61,8 @@ pub struct ServerSpec {
     pub(crate) reach: Reach,
     /// The launch to show instead, with its variables as they are written.
     shown: Option<Launch>,
+    /// The program or the URL as errors name it, and the same as it is written, with variables that are not expanded.
+    written: Option<(String, String)>,
     pub(crate) start: Start,
     pub(crate) start_timeout: Duration,
     pub(crate) call_timeout: Option<Duration>,
@@ -73,6 +78,7 @@ impl ServerSpec {
         Self {
             reach,
             shown: None,
+            written: None,
             start: Start::default(),
             start_timeout: START_TIMEOUT,
             call_timeout: None,
@@ -228,6 +234,22 @@ impl ServerSpec {
         self
     }
 
+    /// Names the program or the URL in failures as `written`, in which variables of `launch` are not expanded.
+    #[doc(hidden)]
+    pub fn written_as(mut self, launch: &Launch, written: &Launch) -> Self {
+        self.written = Some((place(launch), place(written)));
+        self
+    }
+
+    /// A text that may name the program or the URL, without the values of variables in it: they may be secrets, and
+    /// failures are logged.
+    pub(crate) fn with_variables_as_written(&self, text: &str) -> String {
+        match &self.written {
+            Some((real, written)) => text.replace(real, written),
+            None => text.to_owned(),
+        }
+    }
+
     /// Whether the server is a program that the host starts.
     #[doc(hidden)]
     pub fn is_process(&self) -> bool {
@@ -322,6 +344,14 @@ impl ServerSpec {
 impl From<Launch> for ServerSpec {
     fn from(launch: Launch) -> Self {
         Self::new(Reach::Launch(launch))
+    }
+}
+
+/// A program or a URL as errors name it.
+fn place(launch: &Launch) -> String {
+    match launch {
+        Launch::Command { program, .. } => format!("`{program}`"),
+        Launch::Remote(remote) => without_secrets(&remote.url),
     }
 }
 

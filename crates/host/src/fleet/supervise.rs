@@ -161,7 +161,11 @@ impl Supervisor<'_> {
     /// Waits after a failure: for some time, or until the server is needed.
     async fn after(&self, pace: &mut Pace, failure: ServerFailure, attempt: Attempt) {
         let kind = failure.kind;
-        let failure = Arc::new(failure);
+        let reason = self
+            .upstream
+            .spec
+            .with_variables_as_written(&failure.reason);
+        let failure = Arc::new(ServerFailure { reason, ..failure });
         if matches!(kind, FailureKind::NotAllowed | FailureKind::Misconfigured) {
             // Do not retry: that would only ask the user again and again.
             self.upstream.forget_want();

@@ -66,6 +66,25 @@ fn a_malformed_file_is_named_with_the_place() {
 }
 
 #[test]
+fn a_malformed_file_is_described_without_its_text() {
+    for (file, text) in [
+        ("x.toml", "[servers.a]\nheaders = { Key = \"sk-secret\""),
+        (
+            "x.yaml",
+            "mcpServers:\n  a:\n    env: { K: \"sk-secret\"\n  b: [",
+        ),
+        ("x.json", "{\"mcpServers\": {\n\"a\": \"sk-secret\" \"b\""),
+    ] {
+        let error = File::parse(Path::new(file), text).unwrap_err();
+        let said = error.to_string();
+        assert!(
+            said.contains("line ") && !said.contains("sk-secret"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn a_file_of_something_else_is_not_taken_for_one_without_servers() {
     let other = File::parse(Path::new("package.json"), r#"{"name": "x"}"#);
     assert!(matches!(other, Err(ConfigError::NoServers { .. })));

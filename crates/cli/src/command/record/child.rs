@@ -7,16 +7,25 @@ use std::{
 };
 
 use turnbuckle_command_line::failure::{Code, Failed, Outcome};
-use turnbuckle_host::config::Launch;
+use turnbuckle_host::{config::Launch, shared::own_secrets};
 
 use super::sheet::Sheet;
 
 /// The longest message that is passed on, in bytes: the limit of our own client.
 const MAX_MESSAGE: u64 = 64 * 1024 * 1024;
 
-pub(super) fn run(launch: &Launch, sheet: &Sheet) -> Outcome {
+/// Which part of our environment the program inherits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Environment {
+    /// All of it: the program is the one that a client would start itself, in this environment.
+    Whole,
+    /// All but the secrets that only our own programs read: a config file says what else the program needs.
+    WithoutOwnSecrets,
+}
+
+pub(super) fn run(launch: &Launch, environment: Environment, sheet: &Sheet) -> Outcome {
     let lost = |error: io::Error| Failed::new(Code::Connect, error);
-    let mut child = start(launch)?;
+    let mut child = start(launch, environment)?;
     let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(Failed::new(Code::Connect, "the server has no pipes"));
     };
@@ -36,7 +45,7 @@ pub(super) fn run(launch: &Launch, sheet: &Sheet) -> Outcome {
     ))
 }
 
-fn start(launch: &Launch) -> Outcome<process::Child> {
+fn start(launch: &Launch, inherited: Environment) -> Outcome<process::Child> {
     let Launch::Command {
         program,
         arguments,
@@ -47,6 +56,11 @@ fn start(launch: &Launch) -> Outcome<process::Child> {
         return Err(Failed::usage("the server is not a program"));
     };
     let mut command = process::Command::new(program);
+    if inherited == Environment::WithoutOwnSecrets {
+        for name in own_secrets() {
+            command.env_remove(name);
+        }
+    }
     command
         .args(arguments)
         .envs(environment.iter().map(|(name, value)| (name, value)))

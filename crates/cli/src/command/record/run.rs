@@ -9,7 +9,11 @@ use turnbuckle_command_line::{
 };
 use turnbuckle_host::config::Launch;
 
-use super::{bridge, child, sheet::Sheet};
+use super::{
+    bridge,
+    child::{self, Environment},
+    sheet::Sheet,
+};
 
 use crate::runtime::block_on;
 
@@ -19,6 +23,11 @@ use crate::runtime::block_on;
 /// stdout, whether the server is a program, a URL, or a name from a config file. Each line of the
 /// file has the milliseconds since the beginning, the direction (`out` to the server, `in` from it)
 /// and the message, without secrets. `--record FILE` with any other command writes the same.
+///
+/// A command after `--` gets the whole environment that the client gave to `turnbuckle record`, because
+/// it stands in for this command. A program from a config file is started as by every other command:
+/// without the secrets that only Turnbuckle reads, such as `TURNBUCKLE_SECRET` and
+/// `TURNBUCKLE_INPUT_…`.
 #[derive(Args)]
 // The file is the first argument here.
 #[command(mut_arg("record", |argument| argument.hide(true)))]
@@ -44,7 +53,13 @@ pub(crate) fn run(record: &Record) -> Outcome {
     options.suits(&server.launch)?;
     let sheet = Sheet::create(&PathBuf::from(file), server.secrets(options))?;
     match &server.launch {
-        Launch::Command { .. } => child::run(&server.launch, &sheet),
+        Launch::Command { .. } => {
+            let environment = match server.entry {
+                Some(_) => Environment::WithoutOwnSecrets,
+                None => Environment::Whole,
+            };
+            child::run(&server.launch, environment, &sheet)
+        }
         Launch::Remote(remote) => block_on(bridge::run(&server, remote, options, sheet)),
     }
 }

@@ -1,26 +1,34 @@
 //! `turnbuckle up --check`: reports what would be served, and problems in the config.
 
+use std::{
+    fs::OpenOptions,
+    io,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::Path,
+};
+
+use turnbuckle_base::loopback::is_loopback;
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
-use super::{operation::unreachable_rules, plan::Plan};
+use super::{
+    front_guard::{self, LiveFront},
+    keys::CallerKeys,
+    operation::unreachable_rules,
+    plan::Plan,
+};
 use crate::{control::tell, show::print};
 
+/// Stands for an address beyond loopback that is not known without a look-up of its name.
+const ELSEWHERE: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+
 /// Reports what would be served, and rules that never apply. Fails if there is a problem.
-pub(super) fn check(plan: &Plan, listen: Option<&str>, admin: Option<&str>) -> Outcome {
+pub(super) fn servers(plan: &Plan) -> Outcome {
     for server in &plan.servers {
         print(&format!("{}\t{}", server.id, server.shown));
     }
     plan.tell_problems();
     for warning in unreachable_rules(&plan.gateway) {
         tell(&format!("warning: {warning}"));
-    }
-    for (key, address) in [("listen", listen), ("admin", admin)] {
-        if let Some(address) = address
-            && !is_address(address)
-        {
-            let said = format!("`{address}` is not an address to listen at (`{key}`)");
-            return Err(Failed::usage(said).hint("write `127.0.0.1:7250`: a host and a port"));
-        }
     }
     if plan.servers.is_empty() && plan.problems.is_empty() {
         return Err(Failed::usage("the config has no servers"));
@@ -29,6 +37,58 @@ pub(super) fn check(plan: &Plan, listen: Option<&str>, admin: Option<&str>) -> O
         0 => Ok(()),
         1 => Err(Failed::usage("1 problem in the config")),
         count => Err(Failed::usage(format!("{count} problems in the config"))),
+    }
+}
+
+/// Rejects texts that are not addresses.
+pub(super) fn addresses(listen: Option<&str>, admin: Option<&str>) -> Outcome {
+    for (key, address) in [("listen", listen), ("admin", admin)] {
+        if let Some(address) = address
+            && !is_address(address)
+        {
+            let said = format!("`{address}` is not an address to listen at (`{key}`)");
+            return Err(Failed::usage(said).hint("write `127.0.0.1:7250`: a host and a port"));
+        }
+    }
+    Ok(())
+}
+
+/// The address that a gateway would have, as far as it is known without looking up its name.
+pub(super) fn local_address(listen: &str) -> Option<SocketAddr> {
+    if let Ok(address) = listen.parse() {
+        return Some(address);
+    }
+    let (host, port) = listen.rsplit_once(':')?;
+    let ip = if is_loopback(host) {
+        Ipv4Addr::LOCALHOST
+    } else {
+        ELSEWHERE
+    };
+    Some(SocketAddr::new(IpAddr::V4(ip), port.parse().ok()?))
+}
+
+/// Rejects settings that a gateway at this address could not serve, or not serve safely.
+pub(super) fn front(
+    plan: &Plan,
+    live: &LiveFront,
+    keys: Option<&CallerKeys>,
+    local: Option<SocketAddr>,
+) -> Outcome {
+    live.check(plan)?;
+    front_guard::open(plan, keys, &front_guard::resource(plan, local), None).map(drop)
+}
+
+/// Rejects an access log that cannot be written. A file that does not exist is not created.
+pub(super) fn access_log(log: Option<&str>) -> Outcome {
+    let Some(path) = log.filter(|log| *log != "-") else {
+        return Ok(());
+    };
+    let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+    let is_folder = folder.as_os_str().is_empty() || folder.is_dir();
+    match OpenOptions::new().append(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && is_folder => Ok(()),
+        Err(error) => Err(Failed::usage(format!("cannot write `{path}`: {error}"))),
+        Ok(_) => Ok(()),
     }
 }
 

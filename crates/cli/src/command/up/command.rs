@@ -33,7 +33,7 @@ use super::{
     page,
     pending_sign_ins::PendingSignIns,
     plan::{Plan, PlanWords},
-    reload::{Reload, ReloadParts},
+    reload::{Hangup, Reload, ReloadParts},
 };
 use crate::{
     listen,
@@ -152,14 +152,20 @@ pub(crate) fn run(up: &Up) -> Outcome {
         check::two_addresses(listen.unwrap_or(ADDRESS), admin)?;
     }
     if up.check {
-        return check::check(&plan, listen, admin);
+        let problems = check::servers(&plan);
+        lock_file::open(&plan, up.lock)?;
+        check::access_log(up.log(&plan))?;
+        if !up.stdio {
+            up.replicas.check()?;
+            check::addresses(listen, admin)?;
+            let local = check::local_address(listen.unwrap_or(ADDRESS));
+            check::front(&plan, &up.front(&plan, local), keys.as_ref(), local)?;
+        }
+        return problems;
     }
     let runtime =
         runtime::build(tokio::runtime::Builder::new_multi_thread().event_interval(EVENT_INTERVAL))?;
-    let log = up
-        .access_log
-        .as_deref()
-        .or(plan.gateway.access_log.as_deref());
+    let log = up.log(&plan);
     // Messages are recorded for the page.
     let recorder = (!up.stdio && !up.no_page).then(Recorder::new);
     let operation = operation::operation(policy, log, recorder.as_ref())?;
@@ -183,12 +189,14 @@ impl Up {
     ) -> Outcome {
         // Signals are handled from the start, so that the gateway can also be stopped while it starts.
         let stop = stop_signal();
+        let hangup = Hangup::new();
         if self.stdio {
             plan.tell_problems();
             let gateway = open(&plan, &operation, watched, None, &PendingSignIns::default())?;
             let asked = Arc::<Notify>::default();
             let front = LiveFront::stdio(&plan);
-            let parts = ReloadParts::new(operation, &PendingSignIns::default(), front, asked);
+            let parts =
+                ReloadParts::new(operation, &PendingSignIns::default(), front, asked, hangup);
             let reload = Reload::new(self, gateway.clone(), parts, &plan, OwnUrls::default());
             let served = tokio::select! {
                 ended = gateway.server().serve(Stdio) => ended.map_err(failed),
@@ -204,12 +212,7 @@ impl Up {
         let own = OwnUrls::new(local, plan.gateway.public_url.as_deref());
         plan.without(&own);
         plan.tell_problems();
-        let live = LiveFront::listening(&plan, local, self.hosts(&plan));
-        let live = if self.replicas.are_wanted() {
-            live.with_replicas()
-        } else {
-            live
-        };
+        let live = self.front(&plan, local);
         live.check(&plan)?;
         // The page is only for this machine, and other machines may reach a public URL.
         let is_public = live.is_public();
@@ -219,20 +222,17 @@ impl Up {
             recorder: recorder.clone(),
             ..watched
         };
-        let base = match (&plan.gateway.public_url, local) {
-            (Some(url), _) => Some(url.trim_end_matches('/').to_owned()),
-            (None, local) => local.map(|local| format!("http://{local}")),
-        };
         let pending = PendingSignIns::default();
-        if let Some(base) = &base {
+        if let Some(base) = &front_guard::base(&plan, local) {
             pending.come_to(base);
         }
-        let resource = format!("{}/mcp", base.unwrap_or_default());
+        let resource = front_guard::resource(&plan, local);
         let shared = self.replicas.open().await?;
         let guard = front_guard::open(&plan, keys.as_ref(), &resource, shared.as_ref())?;
         let gateway = open(&plan, &operation, watched, shared, &pending)?;
         let asked = Arc::<Notify>::default();
-        let parts = ReloadParts::new(operation.clone(), &pending, live, Arc::clone(&asked));
+        let asked_by_page = Arc::clone(&asked);
+        let parts = ReloadParts::new(operation.clone(), &pending, live, asked_by_page, hangup);
         let reload = Reload::new(self, gateway.clone(), parts, &plan, own);
         let front = FrontParts {
             listener,
@@ -354,6 +354,22 @@ impl Up {
     /// The `--lock` of the command line: what to do with tools that differ from the lock file.
     pub(super) fn lock(&self) -> Option<LockChoice> {
         self.lock
+    }
+
+    /// The file of the access log, or `-` for stderr.
+    fn log<'a>(&'a self, plan: &'a Plan) -> Option<&'a str> {
+        let log = self.access_log.as_deref();
+        log.or(plan.gateway.access_log.as_deref())
+    }
+
+    /// The front of a gateway that listens at this address.
+    fn front(&self, plan: &Plan, local: Option<SocketAddr>) -> LiveFront {
+        let front = LiveFront::listening(plan, local, self.hosts(plan));
+        if self.replicas.are_wanted() {
+            front.with_replicas()
+        } else {
+            front
+        }
     }
 
     /// The host names that requests may have, besides loopback.

@@ -17,6 +17,7 @@ use turnbuckle_command_line::{
     failure::{Failed, Outcome},
     target::EraName,
 };
+use turnbuckle_host::config::problem_at;
 
 use crate::listen;
 
@@ -240,7 +241,8 @@ impl GatewayFile {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
+        toml::from_str(text)
+            .map_err(|error: toml::de::Error| problem_at(text, error.message(), error.span()))
     }
 
     /// The environment variables with the keys of callers and the credentials of servers.
@@ -249,6 +251,11 @@ impl GatewayFile {
         let servers = self.servers.values();
         let credentials = servers.filter_map(|server| server.credentials.as_ref());
         keys.chain(credentials.flat_map(Credentials::variables))
+    }
+
+    /// Whether the file has a table for a server.
+    pub(super) fn has_keys_of(&self, server: &str) -> bool {
+        self.servers.contains_key(server)
     }
 
     /// The keys of a server that only the gateway uses.
@@ -329,5 +336,16 @@ mod tests {
             let said = GatewayFile::parse(text).expect_err(text);
             assert!(said.contains(part) && said.contains("line 2"), "{said}");
         }
+    }
+
+    #[test]
+    fn a_mistake_is_shown_without_the_secrets_beside_it() {
+        let text = "[servers.a]\ncredentials = { env = \"A\", token = \"sk-secret\" }";
+        let said = GatewayFile::parse(text).expect_err("`token` is unknown");
+        assert!(
+            said.contains("`token`") && said.contains("line 2 column 28"),
+            "{said}"
+        );
+        assert!(!said.contains("sk-secret"), "{said}");
     }
 }

@@ -3,7 +3,7 @@
 //! There is no new plan for a running gateway while a file that it uses is broken, or is not trusted with its new
 //! content. Otherwise its servers would be removed, and its policy and its lock dropped.
 
-use std::{collections::HashSet, error::Error as _, path::Path};
+use std::{collections::HashSet, error::Error as _, fs, path::Path};
 
 use turnbuckle_command_line::{
     failure::{Failed, Outcome},
@@ -20,6 +20,7 @@ const OWN_FILE: &str = "turnbuckle.toml";
 impl Plan {
     /// Adds the servers of every file at a usual place. Of several with the same name, the nearest is used.
     pub(super) fn add_found(&mut self, consent: Consent, before: &UsedFiles) -> Outcome {
+        before.check_contents()?;
         let (config_files, strange) = target::config_files(None)?;
         for place in &strange {
             let why = target::somebody_elses(&place.path);
@@ -48,8 +49,11 @@ impl Plan {
         }
         // Agreeing to a file does not change the file.
         self.files.extend(trust::list());
+        // A file may appear at any usual place, and one without servers may get some.
+        let places = Places::of_process().all().into_iter();
+        self.files.extend(places.map(|place| place.path));
         match &before.own {
-            Some(own) if !self.files.contains(own) => {
+            Some(own) if !own.is_file() => {
                 Err(Failed::usage(format!("`{}` is missing", own.display())))
             }
             _ => Ok(()),
@@ -81,7 +85,14 @@ impl Plan {
             return Ok(());
         }
         self.used.own = Some(place.path.clone());
-        self.add_file(&place.path)
+        self.add_file(&place.path, |plan, import| {
+            let place = Place {
+                host: place.host,
+                path: import.to_owned(),
+                owner: import_owner(import),
+            };
+            plan.agrees(&place, consent, before)
+        })
     }
 
     fn add_file_of_host(&mut self, config_files: &ConfigFiles, file: &File) {
@@ -94,6 +105,24 @@ impl Plan {
                 self.add_entry(entry, &GatewayFile::default());
             }
         }
+    }
+}
+
+/// Who controls a file that a project's file imports. The user agreed to the file of the project, but not to other
+/// files as they are now, unless these are the user's own.
+fn import_owner(import: &Path) -> PlaceOwner {
+    let Ok(real) = fs::canonicalize(import) else {
+        return PlaceOwner::Project;
+    };
+    let places = Places::of_process().all();
+    let is_users = places.iter().any(|place| {
+        place.owner == PlaceOwner::User
+            && fs::canonicalize(&place.path).is_ok_and(|path| path == real)
+    });
+    if is_users {
+        PlaceOwner::User
+    } else {
+        PlaceOwner::Project
     }
 }
 

@@ -52,6 +52,19 @@ impl OAuthEntry {
     }
 }
 
+/// The URL of the gateway, which its paths are below. `None` if it is only known to clients.
+pub(super) fn base(plan: &Plan, local: Option<SocketAddr>) -> Option<String> {
+    match &plan.gateway.public_url {
+        Some(url) => Some(url.trim_end_matches('/').to_owned()),
+        None => local.map(|local| format!("http://{local}")),
+    }
+}
+
+/// The URL of the endpoint, which tokens are issued for.
+pub(super) fn resource(plan: &Plan, local: Option<SocketAddr>) -> String {
+    format!("{}/mcp", base(plan, local).unwrap_or_default())
+}
+
 /// The guard that the file configures, for a gateway at this URL.
 pub(super) fn open(
     plan: &Plan,

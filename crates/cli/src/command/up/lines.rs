@@ -12,14 +12,15 @@ use turnbuckle_command_line::{
 /// Reports servers that become ready or fail, each failure once.
 #[derive(Clone)]
 pub(super) struct Lines {
-    began: Instant,
+    /// When the servers that are starting began to start.
+    began: Arc<Mutex<HashMap<String, Instant>>>,
     said: Arc<Mutex<HashMap<String, String>>>,
 }
 
 impl Lines {
     pub(super) fn new() -> Self {
         Self {
-            began: Instant::now(),
+            began: Arc::default(),
             said: Arc::default(),
         }
     }
@@ -29,7 +30,11 @@ impl Lines {
         if matches!(state, ServerState::Removed) {
             // A server of the same name may start again, and is reported then.
             self.said.lock().remove(&server.to_string());
+            self.began.lock().remove(&server.to_string());
             return;
+        }
+        if matches!(state, ServerState::Starting) {
+            self.began.lock().insert(server.to_string(), Instant::now());
         }
         let Some((mark, said)) = words(state) else {
             return;
@@ -39,9 +44,13 @@ impl Lines {
         if before.as_deref() == Some(&*said) {
             return;
         }
-        let waited = self.began.elapsed().as_millis();
-        let time = Style::Dim.err(&format!("{waited} ms"));
-        tell(&format!("{mark} {server}  {said}  {time}"));
+        let began = self.began.lock().remove(&server.to_string());
+        let time = began.map(|began| {
+            let waited = began.elapsed().as_millis();
+            Style::Dim.err(&format!("  {waited} ms"))
+        });
+        let time = time.unwrap_or_default();
+        tell(&format!("{mark} {server}  {said}{time}"));
     }
 }
 

@@ -221,9 +221,11 @@ impl Lock {
                 );
                 return Err(Failed::usage(said).hint(format!("name the server: `{server}`")));
             }
-            let is_meant = |one: &&LockDifference| {
-                one.server == server && is_of_kind(one) && name.is_none_or(|name| one.name == name)
-            };
+            // Instructions have no name, and `crm/` does not mean them.
+            let is_named =
+                |one: &LockDifference| name.is_none_or(|name| !name.is_empty() && one.name == name);
+            let is_meant =
+                |one: &&LockDifference| one.server == server && is_of_kind(one) && is_named(one);
             let meant: Vec<_> = found.iter().filter(is_meant).cloned().collect();
             if meant.is_empty() {
                 let labels: BTreeSet<String> = found

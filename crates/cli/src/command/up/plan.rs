@@ -143,13 +143,18 @@ impl Plan {
             (Some(word), _) if word.contains("://") => {
                 plan.add_one(target::find(word, Lookup::default())?)?;
             }
-            (Some(word), _) if is_file(word) => plan.add_file(Path::new(word))?,
+            // The user named the file, and so agrees to what it imports.
+            (Some(word), _) if is_file(word) => plan.add_file(Path::new(word), |_, _| Ok(true))?,
             (Some(word), _) => {
                 let lookup = Lookup {
                     config: None,
                     consent,
                 };
-                plan.add_one(target::find(word, lookup)?)?;
+                let server = target::find(word, lookup)?;
+                match server.entry.clone() {
+                    Some(entry) => plan.add_named(&entry)?,
+                    None => plan.add_one(server)?,
+                }
             }
         }
         plan.choose(up)?;
@@ -168,8 +173,24 @@ impl Plan {
         )
     }
 
-    /// Adds all servers of a file, and of the files that it imports.
-    pub(super) fn add_file(&mut self, path: &Path) -> Outcome {
+    /// Adds a single server of a config file with the settings of its entry. Its tools keep their own names.
+    fn add_named(&mut self, entry: &Entry) -> Outcome {
+        let own = GatewayFile::open(&entry.file)?;
+        self.withheld.add_file(&own);
+        self.naming = Naming::Bare;
+        self.add_entry(entry, &own);
+        match self.problems.pop() {
+            Some(problem) => Err(Failed::usage(problem)),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds all servers of a file, and of the files that it imports and that may be used.
+    pub(super) fn add_file(
+        &mut self,
+        path: &Path,
+        may_import: impl Fn(&mut Self, &Path) -> Outcome<bool>,
+    ) -> Outcome {
         let own = GatewayFile::open(path)?;
         self.withheld.add_file(&own);
         self.files.push(path.to_owned());
@@ -189,6 +210,9 @@ impl Plan {
             let path = folder.join(home(import));
             self.files.push(path.clone());
             let config_files = ConfigFiles::only(&path).map_err(Failed::usage)?;
+            if !may_import(self, &path)? {
+                continue;
+            }
             for (_, entry) in config_files.entries() {
                 self.add_entry(entry, &own);
             }
@@ -221,17 +245,20 @@ impl Plan {
         };
         let keys = own.keys_of(&entry.name);
         let settings = entry.read_settings();
-        let unknown = settings
-            .not_honoured
-            .iter()
-            .filter(|not| !OWN_KEYS.contains(&&*not.key));
-        self.notes.extend(unknown.map(|not| {
-            let (name, file) = (&entry.name, entry.file.display());
-            format!(
-                "`{}` of server `{name}` in `{file}`: {}",
-                not.key, not.reason
-            )
-        }));
+        for not in &settings.not_honoured {
+            let is_of_gateway = OWN_KEYS.contains(&&*not.key);
+            if is_of_gateway && own.has_keys_of(&entry.name) {
+                continue;
+            }
+            let reason = if is_of_gateway {
+                "it has no effect here; it belongs in `turnbuckle.toml`"
+            } else {
+                not.reason
+            };
+            let (key, name, file) = (&not.key, &entry.name, entry.file.display());
+            let said = format!("`{key}` of server `{name}` in `{file}`: {reason}");
+            self.notes.push(said);
+        }
         // A variable may have the beginning of a URL; then the entry can only be shown with its value.
         let shown = entry.launch(&Unexpanded).unwrap_or(server.shown);
         let added = self.add(
@@ -291,7 +318,8 @@ impl Plan {
             environment.push((nesting::VARIABLE.to_owned(), self.chain.clone()));
         }
         let personal = PersonalPlan::read(&launch, keys.credentials.as_ref())?;
-        let spec = spec_of(&mut launch, keys.credentials.as_ref(), &identity)?.shown_as(shown);
+        let spec = spec_of(&mut launch, keys.credentials.as_ref(), &identity)?;
+        let spec = spec.written_as(&launch, &shown).shown_as(shown);
         self.servers.push(PlannedServer {
             personal,
             id,

@@ -19,11 +19,15 @@ use tokio::sync::Notify;
 use turnbuckle::{
     gateway::{
         LiveGateway,
+        lock::LockMode,
         operation::{Operation, Policy},
     },
     host::ServerId,
 };
-use turnbuckle_command_line::{control::tell, failure::Outcome};
+use turnbuckle_command_line::{
+    control::tell,
+    failure::{Failed, Outcome},
+};
 
 use super::{
     command::Up,
@@ -76,6 +80,7 @@ pub(super) struct ReloadParts {
     front: LiveFront,
     /// Notified when the page requests a reload.
     asked: Arc<Notify>,
+    hangup: Hangup,
 }
 
 impl ReloadParts {
@@ -84,12 +89,14 @@ impl ReloadParts {
         pending: &PendingSignIns,
         front: LiveFront,
         asked: Arc<Notify>,
+        hangup: Hangup,
     ) -> Self {
         Self {
             operation,
             pending: pending.clone(),
             front,
             asked,
+            hangup,
         }
     }
 }
@@ -122,11 +129,10 @@ impl<'a> Reload<'a> {
 
     /// Applies changes until the gateway ends.
     pub(super) async fn run(mut self) {
-        let mut hangup = Hangup::new();
         loop {
             let is_asked = tokio::select! {
                 () = tokio::time::sleep(LOOK) => false,
-                () = hangup.heard() => true,
+                () = self.parts.hangup.heard() => true,
                 () = self.parts.asked.notified() => true,
             };
             self.tell_missing();
@@ -136,8 +142,12 @@ impl<'a> Reload<'a> {
             if is_changed && !is_asked {
                 now = settled(&names, now).await;
             }
+            // A lock file that appears may turn on that tools are compared.
+            let is_lock_new = self.gateway.lock_mode() == LockMode::Off
+                && self.files.get(&self.lock_file) == Some(&None);
             let is_lock_alone = is_changed
                 && !is_asked
+                && !is_lock_new
                 && now.iter().all(|(file, stamp)| {
                     *file == self.lock_file || self.files.get(file) == Some(stamp)
                 });
@@ -217,8 +227,22 @@ impl<'a> Reload<'a> {
             ));
         }
         self.parts.front.check(&plan)?;
+        self.check_lock(&plan)?;
         let policy = operation::policy(&plan.gateway.policy)?;
         Ok((plan, policy))
+    }
+
+    /// Rejects a plan whose lock file is not open: it was damaged when the gateway started, and not needed.
+    fn check_lock(&self, plan: &Plan) -> Outcome {
+        let mode = lock_file::mode(plan, self.up.lock());
+        if mode == LockMode::Off || self.gateway.lock_path().is_some() {
+            return Ok(());
+        }
+        let said = format!(
+            "`lock` cannot be turned on, because `{}` could not be read when the gateway started; restart it",
+            self.lock_file.display()
+        );
+        Err(Failed::usage(said))
     }
 
     /// The servers that will be running, each with the value that distinguishes it from others of the same name.
@@ -257,9 +281,9 @@ impl<'a> Reload<'a> {
         self.gateway.inherit(self.withheld.inherited());
         let mode = lock_file::mode(&plan, self.up.lock());
         let changes = async {
-            // Before servers are added, so that nothing is offered that the new policy denies. A gateway without a
-            // lock file has reported that when it started.
+            // Before servers are added, so that nothing is offered that the new policy denies.
             self.parts.operation.set_policy(policy);
+            // It fails only for a gateway without a lock file, and then the mode is off.
             let _ = gateway.set_lock_mode(mode);
             let mut replacements: Vec<BoxFuture<'_, ()>> = Vec::new();
             for server in plan.servers {
@@ -335,15 +359,15 @@ async fn settled(files: &[PathBuf], mut last: HashMap<PathBuf, Stamp>) -> HashMa
     last
 }
 
-/// SIGHUP, on systems that have signals.
-struct Hangup {
+/// SIGHUP, on systems that have signals. Without a listener, the signal would end the process.
+pub(super) struct Hangup {
     #[cfg(unix)]
     signal: Option<tokio::signal::unix::Signal>,
 }
 
 impl Hangup {
     #[cfg(unix)]
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
 
         Self {
@@ -352,7 +376,7 @@ impl Hangup {
     }
 
     #[cfg(not(unix))]
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {}
     }
 

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashSet,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -17,6 +18,18 @@ pub(super) struct UsedFiles {
 }
 
 impl UsedFiles {
+    /// Rejects an empty file that is in use. Many programs empty a file before they write it, and may take long in
+    /// between. A file that should have no servers can be removed, or have an empty list of them.
+    pub(super) fn check_contents(&self) -> Outcome {
+        let is_empty = |file: &&PathBuf| {
+            fs::metadata(file).is_ok_and(|about| about.is_file() && about.len() == 0)
+        };
+        match self.files.iter().find(is_empty) {
+            Some(file) => Err(Failed::usage(format!("`{}` is empty", file.display()))),
+            None => Ok(()),
+        }
+    }
+
     /// Reports a file that cannot be used: as an error if the running gateway uses it, otherwise as a problem.
     pub(super) fn leave_out(
         &self,
