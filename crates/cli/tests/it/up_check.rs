@@ -10,7 +10,6 @@ fn a_config_is_checked_without_starting_anything() {
     let place = Place::new();
     let entry = noted(&place, "started");
     place.write("good.json", &format!(r#"{{"mcpServers":{{"a":{entry}}}}}"#));
-    place.write("bad.json", "{");
     let output = place.run(&["up", "good.json", "--check"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let shown = stdout(&output);
@@ -19,7 +18,33 @@ fn a_config_is_checked_without_starting_anything() {
         "{shown}"
     );
     assert!(!place.path().join("started").exists());
-    for (name, text, part) in [
+    let output = place.run(&["up", "--check", "--only", "b"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("no config file has a server"));
+    let output = place.run(&["up", "good.json", "--check", "--only", "b"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("configured servers: a"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+/// Checks each file, whose text has a mistake; the part of the error comes last.
+fn are_refused(mistakes: &[(&str, &str, &str)]) {
+    let place = Place::new();
+    for (name, text, part) in mistakes {
+        place.write(name, text);
+        let output = place.run(&["up", name, "--check"]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{name}: {said}");
+        assert!(said.contains(part), "{name}: {said}");
+    }
+}
+
+#[test]
+fn mistakes_in_servers_and_rules_are_found() {
+    are_refused(&[
         (
             "bad.toml",
             "[gateway]\nlistn = \"x\"\n[servers.a]\ncommand = \"x\"",
@@ -30,6 +55,41 @@ fn a_config_is_checked_without_starting_anything() {
             "[[gateway.policy]]\nrate = \"often\"\n[servers.a]\ncommand = \"x\"",
             "often",
         ),
+        (
+            "concurrency.toml",
+            "[[gateway.policy]]\nconcurrency = 0\n[servers.a]\ncommand = \"x\"",
+            "use `deny`",
+        ),
+        (
+            "command.toml",
+            "[servers.a]\ncommand = \"\"",
+            "the name of a program",
+        ),
+        (
+            "name.toml",
+            "[servers.\"\"]\ncommand = \"x\"",
+            "its name is empty",
+        ),
+        (
+            "only.toml",
+            "[gateway]\nonly = [\"a\"]\n[servers.a]\nurl = \"http://127.0.0.1:9/mcp\"\n\
+             credentials = { env = \"NO_SUCH_TOKEN\" }",
+            "`NO_SUCH_TOKEN` is not set",
+        ),
+        // The next one has this as its lock file.
+        ("bad.json", "{", "bad.json"),
+        (
+            "lock.toml",
+            "[gateway]\nlock = \"enforce\"\nlock-file = \"bad.json\"\n[servers.a]\ncommand = \"x\"",
+            "`bad.json` is not a lock file",
+        ),
+        ("empty.json", r#"{"mcpServers":{}}"#, "no servers"),
+    ]);
+}
+
+#[test]
+fn mistakes_in_how_the_gateway_is_reached_are_found() {
+    are_refused(&[
         (
             "key.toml",
             "[[gateway.keys]]\nname = \"a\"\nenv = \"NO_SUCH_KEY\"\n[servers.a]\ncommand = \"x\"",
@@ -61,27 +121,6 @@ fn a_config_is_checked_without_starting_anything() {
             "`http://x/` in `allow-hosts`",
         ),
         (
-            "concurrency.toml",
-            "[[gateway.policy]]\nconcurrency = 0\n[servers.a]\ncommand = \"x\"",
-            "use `deny`",
-        ),
-        (
-            "command.toml",
-            "[servers.a]\ncommand = \"\"",
-            "the name of a program",
-        ),
-        (
-            "name.toml",
-            "[servers.\"\"]\ncommand = \"x\"",
-            "its name is empty",
-        ),
-        (
-            "only.toml",
-            "[gateway]\nonly = [\"a\"]\n[servers.a]\nurl = \"http://127.0.0.1:9/mcp\"\n\
-             credentials = { env = \"NO_SUCH_TOKEN\" }",
-            "`NO_SUCH_TOKEN` is not set",
-        ),
-        (
             "sign-in.toml",
             "[gateway]\nlisten = \"0.0.0.0:0\"\n[servers.a]\nurl = \"http://127.0.0.1:9/mcp\"\n\
              credentials = { sign-in = \"caller\" }",
@@ -103,33 +142,7 @@ fn a_config_is_checked_without_starting_anything() {
             "[gateway]\naccess-log = \"no/such/folder\"\n[servers.a]\ncommand = \"x\"",
             "cannot write `no/such/folder`",
         ),
-        (
-            "lock.toml",
-            "[gateway]\nlock = \"enforce\"\nlock-file = \"bad.json\"\n[servers.a]\ncommand = \"x\"",
-            "`bad.json` is not a lock file",
-        ),
-        ("empty.json", r#"{"mcpServers":{}}"#, "no servers"),
-        ("bad.json", "{", "bad.json"),
-    ] {
-        place.write(name, text);
-        let output = place.run(&["up", name, "--check"]);
-        assert_eq!(output.status.code(), Some(2), "{name}: {}", stderr(&output));
-        assert!(
-            stderr(&output).contains(part),
-            "{name}: {}",
-            stderr(&output)
-        );
-    }
-    let output = place.run(&["up", "--check", "--only", "b"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("no config file has a server"));
-    let output = place.run(&["up", "good.json", "--check", "--only", "b"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(
-        stderr(&output).contains("configured servers: a"),
-        "{}",
-        stderr(&output)
-    );
+    ]);
 }
 
 /// The line with a mistake may have a key in it, and the message may be written to a log.
