@@ -154,7 +154,10 @@ impl Head {
                     body = rest[..number].to_vec();
                     End::At(start + number)
                 }
-                None => End::Missing,
+                None => {
+                    body = rest.to_vec();
+                    End::Missing
+                }
             }
         } else {
             body = rest.to_vec();
