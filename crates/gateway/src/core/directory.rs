@@ -69,6 +69,7 @@ impl Core {
                 unprefixed: unprefixed.to_owned(),
                 prefixed,
                 annotations: entry.annotations(),
+                fixed: entry.fixed.clone(),
             });
         }
         // The server's list may contain hints for the entry.

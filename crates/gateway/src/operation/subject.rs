@@ -3,8 +3,8 @@
 use std::sync::{Arc, Weak};
 
 use futures_core::future::BoxFuture;
-use serde_json::Value;
-use turnbuckle_protocol::envelope::Raw;
+use serde_json::{Value, json};
+use turnbuckle_protocol::{JsonObject, envelope::Raw};
 use turnbuckle_server::{Caller, Reject, RelayedRequest};
 
 use super::{EntryKind, caller_use::Running, judgeable::judgeable, pattern::Pattern};
@@ -23,6 +23,8 @@ pub(crate) struct EntryFacts {
     pub(crate) prefixed: Vec<String>,
     /// The annotations of a tool, as the server wrote them.
     pub(crate) annotations: Value,
+    /// The arguments that the settings fix, whatever a client sends.
+    pub(crate) fixed: Option<Arc<JsonObject>>,
 }
 
 /// The entry of a request as rules have judged it, attached to the request. When the request is
@@ -100,7 +102,8 @@ impl Admitted {
     }
 }
 
-/// The entries that a caller sees, for a request for a list. Hidden entries are removed before the list is split into pages, so that pages and cursors reveal nothing about them.
+/// The entries that a caller sees, for a request for a list. Hidden entries are removed before the list is split into
+/// pages, so that pages and cursors reveal nothing about them.
 #[derive(Clone)]
 pub(crate) struct SeenEntries(Arc<SeesEntry>);
 
@@ -230,7 +233,7 @@ impl<'a> Subject<'a> {
         self
     }
 
-    /// The same entry in a call of a method, with these arguments.
+    /// The same entry in a call of a method. Its arguments are those that the server gets: these, and the fixed ones.
     /// The error says why rules cannot judge the arguments.
     pub(super) fn called_with(
         self,
@@ -240,6 +243,16 @@ impl<'a> Subject<'a> {
         let mut called = self.called(method);
         called.arguments_length = arguments.map_or(0, |raw| raw.get().len());
         called.arguments = arguments.map(judgeable).transpose()?;
+        if let Some(fixed) = &called.facts.fixed {
+            let arguments = called.arguments.get_or_insert_with(|| json!({}));
+            if let Some(arguments) = arguments.as_object_mut() {
+                arguments.extend(
+                    fixed
+                        .iter()
+                        .map(|(name, value)| (name.clone(), value.clone())),
+                );
+            }
+        }
         Ok(called)
     }
 }

@@ -46,6 +46,7 @@ pub(super) fn facts(server: &PersonalServer) -> EntryFacts {
         unprefixed: NAME.to_owned(),
         prefixed: vec![server.tool.to_string()],
         annotations: Value::Null,
+        fixed: None,
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 use serde_json::json;
 use turnbuckle_client::{CallError, Change, ChangeStream, Client, Connection, Era, Listen};
 use turnbuckle_gateway::{
-    Gateway, LiveGateway, UpstreamSettings,
+    Gateway, LiveGateway, ToolSettings, UpstreamSettings,
     operation::{Operation, Policy, PolicyRule, Rate},
 };
 use turnbuckle_protocol::{ElicitResult, Revision, error::code};
@@ -266,6 +266,47 @@ async fn consent_is_for_one_caller_and_one_call() {
     }
     let answer = send(&ada, &retry).await.expect("a result");
     assert_eq!(text(&answer), r#"{"a":1}"#, "{answer}");
+    gateway.close().await;
+}
+
+/// Otherwise a client could choose what the user sees.
+#[tokio::test]
+async fn the_user_sees_the_arguments_that_the_server_gets() {
+    let operation =
+        Operation::new().policy(Policy::new().rule(PolicyRule::for_all().ask(["echo"])));
+    let url = listen(upstream::server().build().expect("a server")).await;
+    let echo = ToolSettings::new().fixed("a", json!(5));
+    let gateway = Gateway::new("gateway", "1")
+        .operation(Arc::new(operation))
+        .server_with(
+            "one",
+            remote(&url),
+            UpstreamSettings::new().tool("echo", echo),
+        )
+        .open()
+        .expect("a gateway");
+    gateway.settled().await;
+    let ada = as_caller(&gateway, "ada").await;
+    for (more, shown) in [
+        (
+            json!({ "arguments": { "a": 1, "b": 2 } }),
+            json!({ "a": 5, "b": 2 }),
+        ),
+        (json!({}), json!({ "a": 5 })),
+    ] {
+        let first = call("echo", &more);
+        let asked = send(&ada, &first).await.expect("a question");
+        let question = &asked["inputRequests"]["turnbuckle.confirm"]["params"]["message"];
+        let question = question.as_str().expect("a text");
+        let (_, arguments) = question.split_once("Arguments:").expect("they are shown");
+        let arguments: serde_json::Value = serde_json::from_str(arguments).expect("JSON");
+        assert_eq!(arguments, shown);
+        let answer = send(&ada, &allowed(&first, &asked))
+            .await
+            .expect("a result");
+        let got: serde_json::Value = serde_json::from_str(text(&answer)).expect("JSON");
+        assert_eq!(got, shown);
+    }
     gateway.close().await;
 }
 
