@@ -18,6 +18,10 @@ pub(super) fn is_plain(uri: &str) -> bool {
         return false;
     }
     let (path, rest) = uri.split_at(uri.find(['?', '#']).unwrap_or(uri.len()));
+    // Old JavaScript writes characters as `%u002e`.
+    if path.contains("%u") || path.contains("%U") {
+        return false;
+    }
     let slashes = separators(path.as_bytes());
     let is_plain_path = is_plain_text(path, |text| {
         let has_control = text.iter().any(u8::is_ascii_control);
@@ -62,14 +66,16 @@ fn has_dot_segment(text: &[u8]) -> bool {
 }
 
 /// Whether a text has a character in more bytes than UTF-8 allows, such as `.` as `c0 ae`. Decoders that do not refuse
-/// it exist.
+/// it exist, and some do not look at the second byte.
 fn has_overlong(text: &[u8]) -> bool {
-    text.windows(2).any(|bytes| {
+    let is_first = |byte: &u8| matches!(byte, 0xc0 | 0xc1);
+    let is_longer = |bytes: &[u8]| {
         matches!(
             bytes,
-            [0xc0 | 0xc1, 0x80..=0xbf] | [0xe0, 0x80..=0x9f] | [0xf0, 0x80..=0x8f]
+            [0xe0, 0x80..=0x9f] | [0xf0, 0x80..=0x8f] | [0xf8, 0x80..=0x87] | [0xfc, 0x80..=0x83]
         )
-    })
+    };
+    text.iter().any(is_first) || text.windows(2).any(is_longer)
 }
 
 /// Decodes percent-encoded bytes once. Returns `None` if the text has no percent-encoded bytes.
@@ -106,7 +112,7 @@ mod tests {
             "https://host:8080/a?next=%2Fhome%2Fada&v=1.2#top",
             "https://host/a?text=one%0Atwo%00",
             "file:///%C3%A4%E2%82%AC%F0%9F%98%80",
-            "file:///latin/%C0%E0%F0",
+            "file:///latin/%C8%E0%F0",
             "a:",
             "",
         ] {
@@ -144,6 +150,10 @@ mod tests {
             "file:///public/%c0%ae%c0%ae/etc",
             "file:///public/%25c0%25ae",
             "file:///public/a%c0%afetc",
+            "file:///public/%c0%2e/etc",
+            "file:///public/%f8%80%80%80%ae/etc",
+            "file:///public/%fc%80%80%80%80%ae/etc",
+            "file:///public/%u002e%u002e/etc",
             "file:///public/%e0%80%ae/etc",
             "file:///public/%f0%80%80%ae/etc",
             "file:///public/a?/..%00/etc",
