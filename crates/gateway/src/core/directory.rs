@@ -39,7 +39,9 @@ impl Core {
         };
         let routes = self.routes();
         let is_known = || self.only().is_some_and(|only| routes.knows(&only.id));
-        routes.find(kind, name).is_none() && is_known()
+        // An entry that the lock withholds is refused with a text that says so.
+        let is_withheld = || routes.withheld(kind, name).is_some();
+        routes.find(kind, name).is_none() && !is_withheld() && is_known()
     }
 
     /// The facts about an entry that a policy can use.
