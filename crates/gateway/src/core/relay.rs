@@ -17,13 +17,14 @@ use turnbuckle_server::{
     Caller, Reject, Relay, RelayListen, RelayOffer, RelayReply, RelayTasks, RelayedRequest,
 };
 
-use super::{Core, Follower, Subscribed};
+use super::{Core, Follower, Subscribed, state::STARTS_WITHIN};
 use crate::{
-    exchange, gateways,
+    exchange::{self, Route},
+    gateways,
     observe::{RecordEnd, RequestRecord},
-    operation::{Admitted, check_readable, is_task_request_of_replica},
+    operation::{Admitted, Judged, check_readable, is_task_request_of_replica},
     routes::Kind,
-    translate::FrontRequest,
+    translate::{self, FrontRequest},
     upstream::Member,
 };
 
@@ -159,6 +160,10 @@ impl Core {
         }
         let route = match self.route(method, params) {
             Ok(route) => match self.check(judged, Some(&route)) {
+                Ok(()) if self.may_change(request, &route) => {
+                    let found = WaitingRequest::new(request, record);
+                    return Box::pin(Arc::clone(self).serve_when_ready(found, route.member));
+                }
                 Ok(()) => route,
                 Err(reject) => return Box::pin(std::future::ready(reject.into())),
             },
@@ -167,26 +172,61 @@ impl Core {
                     return Box::pin(std::future::ready(reject.into()));
                 };
                 // The server that has the entry may be about to list it.
-                let (core, params) = (Arc::clone(self), RawText::from(params));
-                let judged = judged.cloned();
-                let request = FrontRequest::new(request, record);
+                let (core, request) = (Arc::clone(self), WaitingRequest::new(request, record));
                 return Box::pin(async move {
                     let _ = time::timeout(time, core.listed()).await;
-                    match core.route(&request.method, params.raw()) {
-                        Ok(route) => match core.check(judged.as_ref(), Some(&route)) {
-                            Ok(()) => {
-                                exchange::serve(Arc::clone(&core.context), request, route).await
-                            }
-                            Err(reject) => reject.into(),
-                        },
-                        Err(reject) => reject.into(),
-                    }
+                    core.serve_again(request).await
                 });
             }
         };
         let request = FrontRequest::new(request, record);
         let context = Arc::clone(&self.context);
         Box::pin(exchange::serve(context, request, route))
+    }
+
+    /// Whether the lock or a rule has decided about an entry that may be another one when its server is ready.
+    fn may_change(&self, request: &RelayedRequest<'_>, route: &Route) -> bool {
+        let is_judged = || Admitted::judged(request).is_some();
+        let is_pinned = || {
+            let params = request.params().unwrap_or(Raw::EMPTY_OBJECT);
+            self.is_pinned(request.method(), params)
+        };
+        (is_judged() || is_pinned()) && !route.member.upstream.state().is_ready()
+    }
+
+    /// Serves a request when the lists of its server have been read.
+    async fn serve_when_ready(
+        self: Arc<Self>,
+        request: WaitingRequest,
+        member: Arc<Member>,
+    ) -> RelayReply {
+        let server = member.id.as_str();
+        if let Err(failure) = member.upstream.connection().await {
+            return translate::unavailable(server, &failure.reason);
+        }
+        let listed = member.upstream.settled_since(time::Instant::now());
+        if time::timeout(STARTS_WITHIN, listed).await.is_err() {
+            let said = format!("server `{server}` is still starting; try again later");
+            return Reject::internal(said).into();
+        }
+        self.serve_again(request).await
+    }
+
+    /// Serves a request that has waited for lists of servers.
+    async fn serve_again(self: Arc<Self>, request: WaitingRequest) -> RelayReply {
+        let WaitingRequest {
+            request,
+            params,
+            judged,
+        } = request;
+        let route = match self.route(&request.method, params.raw()) {
+            Ok(route) => route,
+            Err(reject) => return reject.into(),
+        };
+        match self.check(judged.as_ref(), Some(&route)) {
+            Ok(()) => exchange::serve(Arc::clone(&self.context), request, route).await,
+            Err(reject) => reject.into(),
+        }
     }
 
     /// Whether lists are passed on from the only server, with its own pages.
@@ -209,6 +249,23 @@ impl Core {
             // Clients must see exactly the lists that were compared with the lock.
             && !self.enforces_lock()
             && self.only().is_some_and(is_server)
+    }
+}
+
+/// A request that waits for lists of servers.
+struct WaitingRequest {
+    request: FrontRequest,
+    params: RawText,
+    judged: Option<Judged>,
+}
+
+impl WaitingRequest {
+    fn new(request: &RelayedRequest<'_>, record: Option<Arc<RequestRecord>>) -> Self {
+        Self {
+            params: RawText::from(request.params().unwrap_or(Raw::EMPTY_OBJECT)),
+            judged: Admitted::judged(request).cloned(),
+            request: FrontRequest::new(request, record),
+        }
     }
 }
 

@@ -60,10 +60,7 @@ impl Core {
     /// whose entry servers could read differently, see [`check_readable`](crate::operation::check_readable).
     pub(super) fn route(&self, method: &str, params: Raw<'_>) -> Result<Route, Reject> {
         let text = |path: &[&str]| params.at(path).and_then(text_of);
-        // With an enforced lock, only tools and prompts that were compared with it may be called. A server may
-        // have others that it does not list, or may not have been compared yet.
-        let is_pinned = || self.enforces_lock() && has_pin(method, params);
-        if let Some(member) = self.only().filter(|_| !is_pinned()) {
+        if let Some(member) = self.only().filter(|_| !self.is_pinned(method, params)) {
             return Ok(Route::to(member));
         }
         let wanted = |path: &'static [&'static str]| {
@@ -110,6 +107,12 @@ impl Core {
                 .map(Route::to)
                 .ok_or_else(|| Reject::method_not_found(method)),
         }
+    }
+
+    /// Whether a request is for an entry that has to be compared with the lock. With an enforced lock, only such tools
+    /// and prompts may be called. A server may have others that it does not list, or may not have been compared yet.
+    pub(super) fn is_pinned(&self, method: &str, params: Raw<'_>) -> bool {
+        self.enforces_lock() && has_pin(method, params)
     }
 
     /// The only server that has extensions. It gets the methods that the protocol does not define.

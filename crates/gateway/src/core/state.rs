@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// For how long after opening the gateway requests for lists wait for servers that are starting.
-const STARTS_WITHIN: Duration = Duration::from_secs(10);
+pub(super) const STARTS_WITHIN: Duration = Duration::from_secs(10);
 
 /// A listener for the states of servers.
 pub(crate) type OnState = Arc<dyn Fn(&ServerId, &ServerState) + Send + Sync>;

@@ -30,6 +30,7 @@ mod reach;
 mod scopes;
 mod site;
 mod spans;
+mod starting;
 mod task_child;
 mod task_lists;
 mod tasks;
