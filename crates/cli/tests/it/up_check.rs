@@ -165,7 +165,10 @@ fn settings_are_checked_for_a_free_port_and_for_a_host_name() {
         let output = place.run(&["up", file, "--check", "--listen", listen]);
         assert!(output.status.success(), "{listen}: {}", stderr(&output));
     }
-    place.write("issuer.toml", &oauth.replace("http://127.0.0.1:1", "not a url"));
+    place.write(
+        "issuer.toml",
+        &oauth.replace("http://127.0.0.1:1", "not a url"),
+    );
     let output = place.run(&["up", "issuer.toml", "--check", "--listen", "127.0.0.1:0"]);
     let said = stderr(&output);
     assert!(said.contains("the issuer `not a url`"), "{said}");
