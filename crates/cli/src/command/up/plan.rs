@@ -16,7 +16,7 @@ use turnbuckle_command_line::{
     target::{self, EraName, Lookup, Options, Server},
     trust::Consent,
 };
-use turnbuckle_host::config::{ConfigError, ConfigFiles, Entry, Launch, Settings, Unexpanded};
+use turnbuckle_host::config::{ConfigError, ConfigFiles, Entry, Launch, Settings};
 
 use super::{
     credentials::Credentials,
@@ -259,8 +259,7 @@ impl Plan {
             let said = format!("`{key}` of server `{name}` in `{file}`: {reason}");
             self.notes.push(said);
         }
-        // A variable may have the beginning of a URL; then the entry can only be shown with its value.
-        let shown = entry.launch(&Unexpanded).unwrap_or(server.shown);
+        let shown = entry.launch_as_written().unwrap_or(server.shown);
         let added = self.add(
             entry.name.clone(),
             (server.launch, shown),
