@@ -130,6 +130,20 @@ fn files_that_a_project_imports_are_used_as_the_user_agreed_to_them() {
 }
 
 #[test]
+fn a_problem_of_a_file_that_is_also_imported_is_reported_once() {
+    let place = Place::new();
+    let own = "import = [\"./.mcp.json\"]\n[servers.b]\ncommand = \"x\"\n";
+    place.write("turnbuckle.toml", own);
+    let agreed = place.run(&["up", "--check", "--trust"]);
+    assert!(!agreed.status.success(), "{}", stderr(&agreed));
+    place.write(".mcp.json", r#"{"mcpServers":{"a":{"command":"x"}}}"#);
+    let output = place.run(&["up", "--check"]);
+    let said = stderr(&output);
+    assert!(said.contains("1 problem in the config"), "{said}");
+    assert_eq!(said.matches(".mcp.json` ").count(), 1, "{said}");
+}
+
+#[test]
 fn files_of_the_user_that_a_project_imports_need_no_agreement() {
     let place = Place::new();
     let one = noted(&place, "one");

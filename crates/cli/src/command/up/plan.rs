@@ -207,7 +207,8 @@ impl Plan {
         }
         let folder = path.parent().unwrap_or(Path::new(""));
         for import in &own.import {
-            let path = folder.join(home(import));
+            // Without `.`, so that a file has one name in messages.
+            let path: PathBuf = folder.join(home(import)).components().collect();
             self.files.push(path.clone());
             let config_files = ConfigFiles::only(&path).map_err(Failed::usage)?;
             if !may_import(self, &path)? {
