@@ -30,6 +30,25 @@ fn a_config_is_checked_without_starting_anything() {
     );
 }
 
+#[test]
+fn a_chosen_server_whose_entry_is_wrong_is_not_unknown() {
+    let place = Place::new();
+    place.write(
+        "a.toml",
+        "[gateway]\nonly = [\"git\", \"crm\"]\n[servers.git]\ncommand = \"x\"\n\
+         [servers.crm]\nurl = \"http://127.0.0.1:9/${NO_SUCH_TOKEN}\"\n",
+    );
+    let output = place.run(&["up", "a.toml", "--check"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("`NO_SUCH_TOKEN` is not set")
+            && said.contains("the entry of server `crm` cannot be used")
+            && !said.contains("unknown server"),
+        "{said}"
+    );
+}
+
 /// Checks each file, whose text has a mistake; the part of the error comes last.
 fn are_refused(mistakes: &[(&str, &str, &str)]) {
     let place = Place::new();

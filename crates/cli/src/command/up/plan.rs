@@ -344,6 +344,10 @@ impl Plan {
             if !self.servers.iter().any(|server| server.id == *name) {
                 // An entry that cannot be used is not among the servers; the problems have the reason.
                 self.tell_problems();
+                if self.broken.contains(name) {
+                    let said = format!("the entry of server `{name}` cannot be used");
+                    return Err(Failed::usage(said).hint("see the warning about it above"));
+                }
                 let known: Vec<_> = self.servers.iter().map(|server| &*server.id).collect();
                 let said = format!("unknown server `{name}`");
                 let hint = match known.as_slice() {
