@@ -77,15 +77,11 @@ impl Replicas {
         self.redis.clone().or_else(|| env::var(REDIS).ok())
     }
 
-    /// Rejects options that cannot be used, without connecting. The secret is not read: it may only be on the machine
-    /// that the gateway will run on.
+    /// Rejects options that cannot be used. The secret is not read: it may only be on the machine that the gateway
+    /// will run on.
     pub(crate) fn check(&self) -> Outcome {
-        if let Some(url) = self.url() {
-            let checked = match self.tls()? {
-                Some(tls) => Redis::check_with_tls(&url, tls),
-                None => Redis::check(&url),
-            };
-            return checked.map_err(Failed::usage);
+        if self.are_wanted() {
+            return Ok(());
         }
         if self.secret_file.is_some() || self.redis_ca.is_some() || self.durable_streams {
             let said = "`--secret-file`, `--redis-ca` and `--durable-streams` need `--redis`";
@@ -101,8 +97,11 @@ impl Replicas {
             return Ok(None);
         };
         let secret = self.secret()?;
-        let redis = match self.tls()? {
-            Some(tls) => Redis::open_with_tls(&url, tls).await,
+        let redis = match &self.redis_ca {
+            Some(file) => {
+                let tls = RedisTls::new().root(read(file)?);
+                Redis::open_with_tls(&url, tls).await
+            }
             None => Redis::open(&url).await,
         };
         let redis = redis.map_err(|error| Failed::new(Code::Connect, error))?;
@@ -111,12 +110,6 @@ impl Replicas {
             secret,
             has_durable_streams: self.durable_streams,
         }))
-    }
-
-    /// The trusted certificates, if the options name a file with some.
-    fn tls(&self) -> Outcome<Option<RedisTls>> {
-        let certificates = self.redis_ca.as_deref().map(read).transpose()?;
-        Ok(certificates.map(|pem| RedisTls::new().root(pem)))
     }
 
     fn secret(&self) -> Outcome<Vec<u8>> {

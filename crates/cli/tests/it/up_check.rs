@@ -193,35 +193,6 @@ fn settings_are_checked_for_a_free_port_and_for_a_host_name() {
     assert!(said.contains("the issuer `not a url`"), "{said}");
 }
 
-/// The secret of replicas may only be on another machine, unlike the URL and the certificates.
-#[test]
-fn mistakes_in_the_options_of_replicas_are_found() {
-    let place = Place::new();
-    place.write("a.toml", "[servers.a]\ncommand = \"x\"\n");
-    place.write("ca.pem", "nonsense");
-    for (words, part) in [
-        (&["--redis", "foo://x"][..], "URL"),
-        (
-            &["--redis", "redis+sentinel://x"],
-            "the name of the service",
-        ),
-        (
-            &["--redis", "rediss://x", "--redis-ca", "none.pem"],
-            "cannot read `none.pem`",
-        ),
-        (&["--redis", "redis://x", "--redis-ca", "ca.pem"], ""),
-    ] {
-        for check in [&["--check"][..], &["--listen", "127.0.0.1:0"]] {
-            let output = place.run(&[&["up", "a.toml"], words, check].concat());
-            let said = stderr(&output);
-            assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
-            assert!(said.contains(part), "{words:?}: {said}");
-        }
-    }
-    let output = place.run(&["up", "a.toml", "--check", "--redis", "redis://x"]);
-    assert!(output.status.success(), "{}", stderr(&output));
-}
-
 /// The line with a mistake may have a key in it, and the message may be written to a log.
 #[test]
 fn a_mistake_is_reported_without_the_text_around_it() {

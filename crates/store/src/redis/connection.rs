@@ -76,32 +76,6 @@ impl Redis {
         Ok(Self::new(commands))
     }
 
-    /// Checks a URL without connecting.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the URL is invalid.
-    #[doc(hidden)]
-    pub fn check(url: &str) -> Result<(), StoreError> {
-        match Target::parse(url)? {
-            Target::One => Client::open(url).map(drop).map_err(failed),
-            Target::Sentinel(_) | Target::Cluster(_) => Ok(()),
-        }
-    }
-
-    /// Checks a URL and certificates without connecting.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the URL is invalid or without TLS, or a certificate cannot be read.
-    #[cfg(feature = "tls")]
-    #[doc(hidden)]
-    pub fn check_with_tls(url: &str, tls: RedisTls) -> Result<(), StoreError> {
-        super::tls::choose_provider();
-        match Target::parse(url)? {
-            Target::One => tls.client(url).map(drop).map_err(failed),
-            Target::Sentinel(_) | Target::Cluster(_) => Ok(()),
-        }
-    }
-
     fn new(commands: Commands) -> Self {
         Self {
             commands,
