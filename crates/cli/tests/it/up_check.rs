@@ -30,6 +30,25 @@ fn a_config_is_checked_without_starting_anything() {
     );
 }
 
+#[test]
+fn a_chosen_server_whose_entry_is_wrong_is_not_unknown() {
+    let place = Place::new();
+    place.write(
+        "a.toml",
+        "[gateway]\nonly = [\"git\", \"crm\"]\n[servers.git]\ncommand = \"x\"\n\
+         [servers.crm]\nurl = \"http://127.0.0.1:9/${NO_SUCH_TOKEN}\"\n",
+    );
+    let output = place.run(&["up", "a.toml", "--check"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("`NO_SUCH_TOKEN` is not set")
+            && said.contains("the entry of server `crm` cannot be used")
+            && !said.contains("unknown server"),
+        "{said}"
+    );
+}
+
 /// Checks each file, whose text has a mistake; the part of the error comes last.
 fn are_refused(mistakes: &[(&str, &str, &str)]) {
     let place = Place::new();
@@ -143,6 +162,35 @@ fn mistakes_in_how_the_gateway_is_reached_are_found() {
             "cannot write `no/such/folder`",
         ),
     ]);
+}
+
+/// Some settings depend on the address, which is only known when the gateway listens.
+#[test]
+fn settings_are_checked_for_a_free_port_and_for_a_host_name() {
+    let place = Place::new();
+    let oauth = "[gateway.oauth]\nissuer = \"http://127.0.0.1:1\"\n[servers.a]\ncommand = \"x\"\n";
+    place.write("oauth.toml", oauth);
+    let sign_in = "[servers.a]\nurl = \"http://127.0.0.1:9/mcp\"\n\
+                   credentials = { sign-in = \"caller\" }\n";
+    place.write("sign-in.toml", sign_in);
+    for (file, listen) in [
+        ("oauth.toml", "127.0.0.1:0"),
+        ("oauth.toml", "[::1]:0"),
+        ("oauth.toml", "localhost:0"),
+        ("sign-in.toml", "127.0.0.1:0"),
+        ("sign-in.toml", "127.1:0"),
+        ("sign-in.toml", "a-name-of-loopback:7250"),
+    ] {
+        let output = place.run(&["up", file, "--check", "--listen", listen]);
+        assert!(output.status.success(), "{listen}: {}", stderr(&output));
+    }
+    place.write(
+        "issuer.toml",
+        &oauth.replace("http://127.0.0.1:1", "not a url"),
+    );
+    let output = place.run(&["up", "issuer.toml", "--check", "--listen", "127.0.0.1:0"]);
+    let said = stderr(&output);
+    assert!(said.contains("the issuer `not a url`"), "{said}");
 }
 
 /// The line with a mistake may have a key in it, and the message may be written to a log.

@@ -1,5 +1,7 @@
 //! A gateway that serves the config files at the usual places, and the changes of these files.
 
+use std::process::Command;
+
 use crate::{
     program::{BINARY, LAB, Place, eventually, stderr, stdout},
     up::{Gateway, noted},
@@ -125,6 +127,20 @@ fn files_that_a_project_imports_are_used_as_the_user_agreed_to_them() {
     let gateway = Gateway::start(&place, &[]);
     gateway.hears(&["more.json", "have not agreed"]);
     assert_eq!(servers(&gateway), ["lab"]);
+}
+
+#[test]
+fn a_problem_of_a_file_that_is_also_imported_is_reported_once() {
+    let place = Place::new();
+    let own = "import = [\"./.mcp.json\"]\n[servers.b]\ncommand = \"x\"\n";
+    place.write("turnbuckle.toml", own);
+    let agreed = place.run(&["up", "--check", "--trust"]);
+    assert!(!agreed.status.success(), "{}", stderr(&agreed));
+    place.write(".mcp.json", r#"{"mcpServers":{"a":{"command":"x"}}}"#);
+    let output = place.run(&["up", "--check"]);
+    let said = stderr(&output);
+    assert!(said.contains("1 problem in the config"), "{said}");
+    assert_eq!(said.matches(".mcp.json` ").count(), 1, "{said}");
 }
 
 #[test]
@@ -270,6 +286,48 @@ fn failures_have_no_values_of_variables() {
     gateway.hears(&["failed", "`/no/${SECRET_PATH}`"]);
     let told = gateway.said() + &gateway.get("/readyz").1;
     assert!(!told.contains("sk-secret"), "{told}");
+}
+
+#[test]
+fn failures_name_a_whole_url_and_a_folder_as_they_are_written() {
+    let place = Place::new();
+    place.write(
+        "turnbuckle.toml",
+        "[servers.far]\nurl = \"${WHOLE}\"\n\
+         [servers.base]\nurl = \"${BASE}/mcp\"\n\
+         [servers.near]\ncommand = \"sh\"\ncwd = \"/no/${FOLDER}\"\n\
+         [servers.bad]\nurl = \"${FOLDER}\"\n\
+         [servers.quote]\ncommand = \"${QUOTE}\"\n",
+    );
+    let set = |command: &mut Command| {
+        command
+            .env("WHOLE", "http://127.0.0.1:9/sk-secret?x=sk-secret")
+            .env("BASE", "http://127.0.0.1:9/sk-secret")
+            .env("FOLDER", "sk-secret")
+            .env("QUOTE", "x 'sk-secret");
+    };
+    let gateway = Gateway::start_with(&place, &["turnbuckle.toml"], set);
+    gateway.hears(&["failed", "${WHOLE}"]);
+    gateway.hears(&["failed", "${BASE}/mcp"]);
+    gateway.hears(&["failed", "`/no/${FOLDER}`"]);
+    gateway.hears(&["`${FOLDER}` is not an http or https URL"]);
+    gateway.hears(&["a quote that is not closed: ${QUOTE}"]);
+    let told = gateway.said() + &gateway.get("/readyz").1;
+    assert!(!told.contains("sk-secret"), "{told}");
+    drop(gateway);
+    for words in [
+        &["up", "turnbuckle.toml", "--check"][..],
+        &["lock", "--check", "--config", "turnbuckle.toml"],
+    ] {
+        let mut command = place.command(BINARY);
+        set(command.args(words));
+        let output = command.output().expect("the binary runs");
+        let told = stdout(&output) + &stderr(&output);
+        assert!(
+            told.contains("${FOLDER}") && !told.contains("sk-secret"),
+            "{told}"
+        );
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use serde_json::{Map, Value};
 
-use super::{EntryError, Launch, Settings, Variables, launch};
+use super::{EntryError, Launch, Remote, Settings, Unexpanded, Variables, Wire, launch};
 
 /// One server of a config file, as it is written there: variables are not expanded yet. Use
 /// [`launch`](Self::launch) to see what it starts, or give it to
@@ -81,6 +81,23 @@ impl Entry {
         match &self.fault {
             Some(fault) => Err(fault.clone()),
             None => launch::read(&self.settings, &self.inputs, variables),
+        }
+    }
+
+    /// Reads how the launch is written, to show it: no variable is expanded. Unlike [`launch`](Self::launch) with
+    /// [`Unexpanded`], it accepts a URL whose beginning is in a variable.
+    ///
+    /// # Errors
+    /// [`EntryError`] if a setting of the entry is invalid.
+    #[doc(hidden)]
+    pub fn launch_as_written(&self) -> Result<Launch, EntryError> {
+        match self.launch(&Unexpanded) {
+            Err(EntryError::NotAUrl { url }) if url.contains("${") => Ok(Launch::Remote(Remote {
+                url,
+                headers: Vec::new(),
+                wire: Wire::Any,
+            })),
+            read => read,
         }
     }
 

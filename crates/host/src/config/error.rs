@@ -79,7 +79,7 @@ pub enum EntryError {
     /// A command line with a quote that is not closed.
     #[error("the command line has a quote that is not closed: {line}")]
     OpenQuote {
-        /// The line.
+        /// The line as it is written, with variables that are not expanded.
         line: String,
     },
     /// An environment variable is not set and has no default. Set it, or write `${NAME:-default}`.
@@ -119,7 +119,7 @@ pub enum EntryError {
     /// A URL that does not begin with `http://` or `https://`.
     #[error("`{url}` is not an http or https URL")]
     NotAUrl {
-        /// The value that was found.
+        /// The value as it is written, with variables that are not expanded.
         url: String,
     },
 }

@@ -50,12 +50,13 @@ impl Format {
     }
 }
 
-/// Describes an error at a place in the text of a TOML file, with the key of the line. The rest of the line is left
-/// out, because it may have a secret, and the problem may be written to a log.
+/// Describes an error at a place in the text of a TOML file, with the key of the line. The rest of the line and a value
+/// of the wrong type are left out, because they may be secrets, and the problem may be written to a log.
 #[doc(hidden)]
 pub fn problem_at(text: &str, message: &str, place: Option<Range<usize>>) -> String {
+    let message = without_value(message);
     let Some(before) = place.and_then(|place| text.get(..place.start)) else {
-        return message.to_owned();
+        return message;
     };
     let line = before.matches('\n').count() + 1;
     let column = before.chars().rev().take_while(|one| *one != '\n').count() + 1;
@@ -69,6 +70,24 @@ pub fn problem_at(text: &str, message: &str, place: Option<Range<usize>>) -> Str
     }
 }
 
+/// A message of serde about a value that a key cannot have, without the value.
+fn without_value(message: &str) -> String {
+    let shortened = ["invalid type: ", "invalid value: "]
+        .into_iter()
+        .find_map(|problem| {
+            // The value may contain the same words, so what was expected comes after the last of them.
+            let (found, expected) = message.strip_prefix(problem)?.rsplit_once(", expected ")?;
+            let kind = found.split(['"', '`']).next().unwrap_or_default();
+            let expected = match expected {
+                "a map" => "a table",
+                "a sequence" => "an array",
+                other => other,
+            };
+            Some(format!("{problem}{}, expected {expected}", kind.trim_end()))
+        });
+    shortened.unwrap_or_else(|| message.to_owned())
+}
+
 /// Accepts comments and trailing commas, which people write. Accepting the rest of JSON5 would hide
 /// mistakes.
 fn lenient() -> jsonc_parser::ParseOptions {
@@ -77,5 +96,42 @@ fn lenient() -> jsonc_parser::ParseOptions {
         allow_trailing_commas: true,
         allow_loose_object_property_names: false,
         ..jsonc_parser::ParseOptions::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_value;
+
+    #[test]
+    fn values_of_the_wrong_type_are_left_out() {
+        for (message, shown) in [
+            (
+                r#"invalid type: string "sk-secret", expected a table"#,
+                "invalid type: string, expected a table",
+            ),
+            (
+                r#"invalid type: string "a \"b\", expected c", expected a map"#,
+                "invalid type: string, expected a table",
+            ),
+            (
+                "invalid type: integer `12345678`, expected a sequence",
+                "invalid type: integer, expected an array",
+            ),
+            (
+                "invalid value: string \"sk\", expected a date",
+                "invalid value: string, expected a date",
+            ),
+            (
+                "invalid type: sequence, expected a string",
+                "invalid type: sequence, expected a string",
+            ),
+            (
+                "unknown field `a`, expected `b`",
+                "unknown field `a`, expected `b`",
+            ),
+        ] {
+            assert_eq!(without_value(message), shown);
+        }
     }
 }

@@ -179,7 +179,10 @@ impl Reader<'_> {
                     return Ok((line, Vec::new()));
                 }
                 // The value of a variable may be a whole command line.
-                let mut words = words(&line)?.into_iter();
+                let open_quote = |_| EntryError::OpenQuote {
+                    line: self.written(key),
+                };
+                let mut words = words(&line).map_err(open_quote)?.into_iter();
                 let program = words
                     .next()
                     .ok_or_else(|| wrong(key, "the name of a program"))?;
@@ -191,6 +194,7 @@ impl Reader<'_> {
     fn remote(&self, key: &str, wire: Wire) -> Result<Launch, EntryError> {
         let url = self.text(key)?;
         if !(url.starts_with("http://") || url.starts_with("https://")) {
+            let url = self.written(key);
             return Err(EntryError::NotAUrl { url });
         }
         if has_user(&url) {
@@ -223,6 +227,12 @@ impl Reader<'_> {
             Some(Value::String(text)) => self.expansion.expand(key, text),
             _ => Err(wrong(key, "a string")),
         }
+    }
+
+    /// The text of a setting for an error, which does not have the values of variables: they may be secrets.
+    fn written(&self, key: &str) -> String {
+        let written = self.settings.get(key).and_then(Value::as_str);
+        written.unwrap_or_default().to_owned()
     }
 
     fn texts(&self, key: &str) -> Result<Vec<String>, EntryError> {

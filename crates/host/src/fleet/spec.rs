@@ -61,8 +61,9 @@ pub struct ServerSpec {
     pub(crate) reach: Reach,
     /// The launch to show instead, with its variables as they are written.
     shown: Option<Launch>,
-    /// The program or the URL as errors name it, and the same as it is written, with variables that are not expanded.
-    written: Option<(String, String)>,
+    /// The program, its folder or the URL as errors name them, each with the same as it is written, with variables that
+    /// are not expanded.
+    written: Vec<(String, String)>,
     pub(crate) start: Start,
     pub(crate) start_timeout: Duration,
     pub(crate) call_timeout: Option<Duration>,
@@ -78,7 +79,7 @@ impl ServerSpec {
         Self {
             reach,
             shown: None,
-            written: None,
+            written: Vec::new(),
             start: Start::default(),
             start_timeout: START_TIMEOUT,
             call_timeout: None,
@@ -234,20 +235,21 @@ impl ServerSpec {
         self
     }
 
-    /// Names the program or the URL in failures as `written`, in which variables of `launch` are not expanded.
+    /// Names the program, its folder or the URL in failures as `written`, in which variables of `launch` are not expanded.
     #[doc(hidden)]
     pub fn written_as(mut self, launch: &Launch, written: &Launch) -> Self {
-        self.written = Some((place(launch), place(written)));
+        let pairs = places(launch).into_iter().zip(places(written));
+        self.written = pairs.filter(|(real, written)| real != written).collect();
         self
     }
 
-    /// A text that may name the program or the URL, without the values of variables in it: they may be secrets, and
+    /// A text that may name the program, its folder or the URL, without the values of variables in it: they may be secrets, and
     /// failures are logged.
     pub(crate) fn with_variables_as_written(&self, text: &str) -> String {
-        match &self.written {
-            Some((real, written)) => text.replace(real, written),
-            None => text.to_owned(),
-        }
+        let pairs = self.written.iter();
+        pairs.fold(text.to_owned(), |text, (real, written)| {
+            text.replace(real, written)
+        })
     }
 
     /// Whether the server is a program that the host starts.
@@ -347,11 +349,17 @@ impl From<Launch> for ServerSpec {
     }
 }
 
-/// A program or a URL as errors name it.
-fn place(launch: &Launch) -> String {
+/// A program and its folder, or a URL, as errors name them.
+fn places(launch: &Launch) -> Vec<String> {
     match launch {
-        Launch::Command { program, .. } => format!("`{program}`"),
-        Launch::Remote(remote) => without_secrets(&remote.url),
+        Launch::Command {
+            program, folder, ..
+        } => {
+            let folder = folder.as_ref().map(|folder| folder.display().to_string());
+            let names = [Some(program.clone()), folder].into_iter().flatten();
+            names.map(|name| format!("`{name}`")).collect()
+        }
+        Launch::Remote(remote) => vec![without_secrets(&remote.url)],
     }
 }
 

@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf, sync::Arc};
 use indexmap::IndexMap;
 
 use crate::{
-    config::{ConfigError, ConfigFiles, Entry, Unexpanded, Variables},
+    config::{ConfigError, ConfigFiles, Entry, Variables},
     fleet::ServerSpec,
     id::ServerId,
 };
@@ -119,9 +119,9 @@ impl Plan {
             settings.approved_tools.clear();
         }
         let spec = match entry.launch(&*self.variables) {
-            Ok(launch) => match entry.launch(&Unexpanded) {
+            Ok(launch) => match entry.launch_as_written() {
                 Ok(shown) => ServerSpec::from(launch).shown_as(shown),
-                // A variable has the beginning of the URL.
+                // This does not happen: the text is only wrong if the launch is.
                 Err(_) => ServerSpec::from(launch),
             },
             Err(error) => {

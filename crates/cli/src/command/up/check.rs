@@ -7,7 +7,6 @@ use std::{
     path::Path,
 };
 
-use turnbuckle_base::loopback::is_loopback;
 use turnbuckle_command_line::failure::{Failed, Outcome};
 
 use super::{
@@ -18,8 +17,9 @@ use super::{
 };
 use crate::{control::tell, show::print};
 
-/// Stands for an address beyond loopback that is not known without a look-up of its name.
-const ELSEWHERE: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+/// Stands for any free port (port 0), which is not known before a gateway listens: the first of those that systems
+/// choose from.
+const FREE_PORT: u16 = 49152;
 
 /// Reports what would be served, and rules that never apply. Fails if there is a problem.
 pub(super) fn servers(plan: &Plan) -> Outcome {
@@ -53,18 +53,19 @@ pub(super) fn addresses(listen: Option<&str>, admin: Option<&str>) -> Outcome {
     Ok(())
 }
 
-/// The address that a gateway would have, as far as it is known without looking up its name.
+/// The address that a gateway would have. Host names are not looked up, and any of them may be a name of loopback, so
+/// a loopback address stands for them: a start must not be refused here for its address if it could succeed.
 pub(super) fn local_address(listen: &str) -> Option<SocketAddr> {
-    if let Ok(address) = listen.parse() {
-        return Some(address);
-    }
-    let (host, port) = listen.rsplit_once(':')?;
-    let ip = if is_loopback(host) {
-        Ipv4Addr::LOCALHOST
+    let mut address = if let Ok(address) = listen.parse::<SocketAddr>() {
+        address
     } else {
-        ELSEWHERE
+        let (_, port) = listen.rsplit_once(':')?;
+        SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port.parse().ok()?)
     };
-    Some(SocketAddr::new(IpAddr::V4(ip), port.parse().ok()?))
+    if address.port() == 0 {
+        address.set_port(FREE_PORT);
+    }
+    Some(address)
 }
 
 /// Rejects settings that a gateway at this address could not serve, or not serve safely.

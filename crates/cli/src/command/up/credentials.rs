@@ -11,7 +11,12 @@ use turnbuckle_host::config::Remote;
 
 /// The `credentials` of one server, as they are in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(
+    default,
+    deny_unknown_fields,
+    rename_all = "kebab-case",
+    expecting = "a table, such as `{ env = \"TOKEN\" }`"
+)]
 pub(super) struct Credentials {
     /// The header with the secret. Defaults to `Authorization`.
     header: Option<String>,

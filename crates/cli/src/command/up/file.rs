@@ -27,6 +27,7 @@ use super::{
 
 /// The part of the file that other hosts do not know.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[serde(expecting = "a table")]
 pub(super) struct GatewayFile {
     /// Files of other hosts whose servers are served too, relative to this file.
     #[serde(default)]
@@ -39,7 +40,7 @@ pub(super) struct GatewayFile {
 
 /// `[gateway]`.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
 pub(super) struct GatewaySection {
     pub(super) listen: Option<String>,
     pub(super) names: Option<NamesName>,
@@ -84,7 +85,7 @@ impl GatewaySection {
 
 /// The keys of a server that only the gateway uses.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", expecting = "a table")]
 pub(super) struct OwnKeys {
     pub(super) era: Option<EraChoice>,
     pub(super) isolation: Option<IsolationName>,
@@ -106,7 +107,7 @@ pub(super) struct OwnKeys {
 
 /// `[servers.x.tools.y]`: how one tool is offered.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
 pub(super) struct ToolKeys {
     name: Option<String>,
     #[serde(default)]
@@ -347,5 +348,32 @@ mod tests {
             "{said}"
         );
         assert!(!said.contains("sk-secret"), "{said}");
+    }
+
+    #[test]
+    fn a_text_in_the_place_of_a_table_may_be_a_secret() {
+        for (text, part) in [
+            (
+                "[servers.a]\ncredentials = \"sk-secret\"",
+                "a table, such as `{ env = \"TOKEN\" }` on line 2",
+            ),
+            (
+                "[gateway]\nkeys = [\"sk-secret\"]",
+                "a table, such as `{ name = \"ada\", env = \"ADA_KEY\" }` on line 2",
+            ),
+            ("[gateway]\nkeys = \"sk-secret\"", "expected an array"),
+            ("[gateway]\noauth = \"sk-secret\"", "expected a table"),
+            ("[gateway]\npolicy = [\"sk-secret\"]", "expected a table"),
+            ("[servers]\na = \"sk-secret\"", "expected a table"),
+            (
+                "[servers.a.tools.b]\nfixed = \"sk-secret\"",
+                "expected a table",
+            ),
+            ("[servers.a]\ntools.b = \"sk-secret\"", "expected a table"),
+        ] {
+            let said = GatewayFile::parse(text).expect_err(text);
+            assert!(said.contains(part) && said.contains("line 2"), "{said}");
+            assert!(!said.contains("sk-secret"), "{said}");
+        }
     }
 }

@@ -17,7 +17,7 @@ use crate::replicas::Shared;
 
 /// `[gateway.oauth]`: callers need tokens of an authorization server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
 pub(super) struct OAuthEntry {
     issuer: String,
     /// The audience of tokens, if it is not the URL of the gateway.

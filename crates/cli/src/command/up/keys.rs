@@ -12,7 +12,10 @@ use crate::command::caller_tokens::KeyDigests;
 
 /// `[[gateway.keys]]`: a caller, and the environment variable with the caller's key.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table, such as `{ name = \"ada\", env = \"ADA_KEY\" }`"
+)]
 pub(super) struct KeyEntry {
     /// The caller's name in policies and logs.
     name: String,

@@ -20,7 +20,7 @@ use super::file::GatewaySection;
 
 /// `[[gateway.policy]]`.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
 pub(super) struct PolicyEntry {
     callers: Option<Vec<String>>,
     #[serde(default)]

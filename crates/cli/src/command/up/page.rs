@@ -66,9 +66,8 @@ pub(super) fn gateway(
         }
         GatewayAsk::Approve { server, kind, name } => {
             let kind = kind.map(kind_of).transpose()?;
-            // Instructions have no name.
-            let name = name.filter(|name| !name.is_empty());
-            match gateway.approve(server, kind, name) {
+            match gateway.approve(server, kind, named(kind, name)?) {
+                Ok(0) => Err(missing("difference; it may be approved already")),
                 Ok(_) => Ok(done()),
                 Err(error) => Err((StatusCode::CONFLICT, error.to_string())),
             }
@@ -95,6 +94,16 @@ fn kind_of(word: &str) -> Result<LockKind, (StatusCode, String)> {
         .ok_or_else(|| missing("kind"))
 }
 
+/// The name of the differences to approve; `None` for all names. Instructions have an empty one. An empty name of
+/// anything else is a mistake, and does not mean all of them.
+fn named(kind: Option<LockKind>, name: Option<&str>) -> Result<Option<&str>, (StatusCode, String)> {
+    match (kind, name) {
+        (Some(LockKind::Instructions), Some("")) => Ok(None),
+        (_, Some("")) => Err(missing("name")),
+        (_, name) => Ok(name),
+    }
+}
+
 fn text(value: &impl Serialize) -> Result<String, (StatusCode, String)> {
     serde_json::to_string(value)
         .map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
@@ -106,4 +115,43 @@ fn done() -> String {
 
 fn missing(what: &str) -> (StatusCode, String) {
     (StatusCode::NOT_FOUND, format!("unknown {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use turnbuckle::gateway::{Gateway, lock::Lock};
+
+    use super::*;
+
+    #[test]
+    fn an_empty_name_is_that_of_instructions() {
+        let instructions = Some(LockKind::Instructions);
+        assert_eq!(named(instructions, Some("")), Ok(None));
+        assert_eq!(named(Some(LockKind::Tool), Some("send")), Ok(Some("send")));
+        assert_eq!(named(None, None), Ok(None));
+        for kind in [Some(LockKind::Tool), Some(LockKind::Prompt), None] {
+            named(kind, Some("")).expect_err("tools and prompts have names");
+        }
+    }
+
+    #[tokio::test]
+    async fn approving_what_does_not_differ_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let file = folder.path().join("turnbuckle.lock");
+        let lock = Lock::open(file, LockMode::Enforce).expect("a new lock file");
+        let live = Gateway::new("gateway", "1.0.0").lock(lock).open();
+        let live = live.expect("a gateway without servers");
+        let address = SocketAddr::from(([127, 0, 0, 1], 7250));
+        let page = gateway(live, Recorder::new(), address, Arc::default());
+        for (server, name) in [
+            (Some("crm"), None),
+            (Some("crm"), Some("send")),
+            (None, None),
+        ] {
+            let kind = name.map(|_| "tool");
+            let answer = page(GatewayAsk::Approve { server, kind, name });
+            let (status, _) = answer.expect_err("nothing differs");
+            assert_eq!(status, StatusCode::NOT_FOUND);
+        }
+    }
 }

@@ -16,7 +16,7 @@ use turnbuckle_command_line::{
     target::{self, EraName, Lookup, Options, Server},
     trust::Consent,
 };
-use turnbuckle_host::config::{ConfigError, ConfigFiles, Entry, Launch, Settings, Unexpanded};
+use turnbuckle_host::config::{ConfigError, ConfigFiles, Entry, Launch, Settings};
 
 use super::{
     credentials::Credentials,
@@ -207,7 +207,8 @@ impl Plan {
         }
         let folder = path.parent().unwrap_or(Path::new(""));
         for import in &own.import {
-            let path = folder.join(home(import));
+            // Without `.`, so that a file has one name in messages.
+            let path: PathBuf = folder.join(home(import)).components().collect();
             self.files.push(path.clone());
             let config_files = ConfigFiles::only(&path).map_err(Failed::usage)?;
             if !may_import(self, &path)? {
@@ -259,8 +260,7 @@ impl Plan {
             let said = format!("`{key}` of server `{name}` in `{file}`: {reason}");
             self.notes.push(said);
         }
-        // A variable may have the beginning of a URL; then the entry can only be shown with its value.
-        let shown = entry.launch(&Unexpanded).unwrap_or(server.shown);
+        let shown = entry.launch_as_written().unwrap_or(server.shown);
         let added = self.add(
             entry.name.clone(),
             (server.launch, shown),
@@ -344,6 +344,10 @@ impl Plan {
             if !self.servers.iter().any(|server| server.id == *name) {
                 // An entry that cannot be used is not among the servers; the problems have the reason.
                 self.tell_problems();
+                if self.broken.contains(name) {
+                    let said = format!("the entry of server `{name}` cannot be used");
+                    return Err(Failed::usage(said).hint("see the warning about it above"));
+                }
                 let known: Vec<_> = self.servers.iter().map(|server| &*server.id).collect();
                 let said = format!("unknown server `{name}`");
                 let hint = match known.as_slice() {

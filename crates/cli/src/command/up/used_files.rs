@@ -40,7 +40,10 @@ impl UsedFiles {
         if self.files.contains(path) {
             return Err(Failed::usage(why));
         }
-        problems.push(why);
+        // A file at a usual place may also be imported.
+        if !problems.contains(&why) {
+            problems.push(why);
+        }
         Ok(())
     }
 }
